@@ -13,7 +13,8 @@
  * The conversation on WARD_INIT_FD_CONTROL (SOCK_SEQPACKET):
  *
  *   stage 0 -> supervisor  STAGED {u32 pid of pid 1 in the supervisor's pid namespace}, with one
- *                          descriptor of /dev/fuse a tree; stage 0 then exits
+ *                          descriptor of /dev/fuse a tree, and with WARD_BLUEPRINT_TELLS
+ *                          one of the new root (O_PATH); stage 0 then exits
  *   pid 1   -> supervisor  MAPS {}     as root only: the user namespace wants its maps
  *   supervisor -> pid 1    MAPPED {}
  *   pid 1   -> supervisor  NAMESPACES {}   with WARD_BLUEPRINT_WIRE: descriptors of the user and
@@ -55,6 +56,7 @@ enum ward_init_fd {
 	WARD_INIT_FD_CONTROL = 3,
 	WARD_INIT_FD_BLUEPRINT = 4,
 	WARD_INIT_FD_LIFELINES = 5, /* 5+i */
+	WARD_INIT_FD_EXECS = 30,    /* exec_table.h, with WARD_BLUEPRINT_TELLS */
 	WARD_INIT_FD_REPLAY =
 		31, /* to wardfs-fs (enforcer/ipc/replay.h), with WARD_BLUEPRINT_REPLAY */
 	WARD_INIT_FD_TASKS = 32, /* 32+i: tasks of the session's v1 groups, for stage 0 to enter */
@@ -100,7 +102,7 @@ enum ward_init_applied {
 #define WARD_BLUEPRINT_TASKS_MAX 16
 /* Those of enum ward_init_fd. */
 #define WARD_INIT_FDS_MAX                                                                          \
-	(WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX + 1)
+	(WARD_INIT_FD_LIFELINES + WARD_BLUEPRINT_LIFELINES_MAX + WARD_BLUEPRINT_TASKS_MAX + 2)
 /* execve(2) takes MAX_ARG_STRINGS; its stack limit is reached long before. */
 #define WARD_BLUEPRINT_STRINGS_MAX 65536
 /* A classic BPF program has at most BPF_MAXINSNS (4096) instructions of eight bytes. */
@@ -177,8 +179,10 @@ enum ward_blueprint_flag {
 	WARD_BLUEPRINT_ENGINE = 1U << 9,  /* `engine` makes a container of the view */
 	/* With it: the container has a kernel of its own, into which no descriptor goes. */
 	WARD_BLUEPRINT_FOREIGN = 1U << 10,
+	/* Before each execve(2) of its own, wardfs-init says what that is (exec_table.h). */
+	WARD_BLUEPRINT_TELLS = 1U << 11,
 };
-#define WARD_BLUEPRINT_FLAGS_ALL 2047U
+#define WARD_BLUEPRINT_FLAGS_ALL 4095U
 
 struct ward_blueprint {
 	uint32_t flags;

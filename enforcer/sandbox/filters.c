@@ -3,10 +3,13 @@
 #include "enforcer/sandbox/filters.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
@@ -59,6 +62,17 @@ struct ward_seccomp_filter ward_seccomp_init(void)
 struct ward_seccomp_filter ward_seccomp_replay(void)
 {
 	return compiled("replay");
+}
+
+struct ward_seccomp_filter ward_seccomp_execs(void)
+{
+	static const struct sock_filter execs[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)};
+	return (struct ward_seccomp_filter){execs, sizeof(execs)};
 }
 
 /* --- explaining --- */

@@ -28,6 +28,11 @@ struct ward_seccomp_filter ward_seccomp_command(enum ward_seccomp s);
 struct ward_seccomp_filter ward_seccomp_init(void);
 /* The same of the replayer. */
 struct ward_seccomp_filter ward_seccomp_replay(void);
+/*
+ * Asks about each execve(2) and execveat(2), lets all else be. It stands beside that of the
+ * command, which has refused other architectures (and x32) already.
+ */
+struct ward_seccomp_filter ward_seccomp_execs(void);
 
 /*
  * What a list says of a system call. Appends a line each: answer, conditions, reason and place,

@@ -18,5 +18,11 @@ int ward_sandbox_hear_exec(
 /* spec_check.c: -EINVAL, -E2BIG, -ENOTSUP for what no sandbox can be made of. */
 int ward_sandbox_spec_check(
 	const struct ward_sandbox_spec *s, struct ward_err *err) ward_must_check;
+/*
+ * spec_check.c: the groups that the command keeps: the owner's, as root, if it runs as the owner;
+ * never 0, and each once (a map names an id once). *ret is the caller's. -ENOMEM.
+ */
+int ward_sandbox_groups(
+	const struct ward_sandbox_spec *s, gid_t **ret, size_t *ret_n) ward_must_check;
 /* The set of enum ward_blueprint_flag; filtered: the mode has a filter of system calls. */
 uint32_t ward_sandbox_flags(const struct ward_sandbox_spec *s, bool filtered);

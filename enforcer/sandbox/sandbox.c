@@ -3,18 +3,14 @@
 #include "enforcer/sandbox/sandbox.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "enforcer/base/cleanup.h"
@@ -22,6 +18,7 @@
 #include "enforcer/base/limit.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/sandbox/blueprint.h"
+#include "enforcer/sandbox/exec_table.h"
 #include "enforcer/sandbox/filters.h"
 #include "enforcer/sandbox/groups.h"
 #include "enforcer/sandbox/internal.h"
@@ -61,6 +58,9 @@ struct ward_sandbox {
 	int pidfd;
 	int execs; /* listener, -1: none */
 	bool listen_execs;
+	bool tells; /* what it executes itself: told, inside */
+	struct ward_exec_table *told;
+	int inside;	    /* O_PATH of its root; -1 */
 	uint32_t no_probes; /* of an engine */
 	bool wants_pty, keep;
 	bool wants_wire;
@@ -96,21 +96,12 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		filtered ? ward_seccomp_command(s->seccomp) : none;
 	const struct ward_seccomp_filter init_filter = filtered ? ward_seccomp_init() : none;
 	const struct ward_seccomp_filter replay_filter = s->replay ? ward_seccomp_replay() : none;
-	/*
-	 * Asks about each execve(2) and execveat(2), lets all else be. It stands beside that of the
-	 * command, which has refused other architectures (and x32) already.
-	 */
-	static const struct sock_filter execs[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF)};
+	const struct ward_seccomp_filter execs = sb->listen_execs ? ward_seccomp_execs() : none;
 	int r = ward_view_build(s, layers, &view, err);
 	if (r < 0)
 		return r;
 	struct ward_blueprint p = {
-		.flags = ward_sandbox_flags(s, filtered),
+		.flags = ward_sandbox_flags(s, filtered) | (sb->tells ? WARD_BLUEPRINT_TELLS : 0),
 		.layers = layers,
 		.owner_uid = s->owner_uid,
 		.owner_gid = s->owner_gid,
@@ -153,8 +144,8 @@ static int make_blueprint(const struct ward_sandbox_spec *s, const struct ward_s
 		.filter_len = filter.len,
 		.init_filter = init_filter.bpf,
 		.init_filter_len = init_filter.len,
-		.exec_filter = sb->listen_execs ? execs : NULL,
-		.exec_filter_len = sb->listen_execs ? sizeof(execs) : 0,
+		.exec_filter = execs.bpf,
+		.exec_filter_len = execs.len,
 		.replay_filter = replay_filter.bpf,
 		.replay_filter_len = replay_filter.len,
 	};
@@ -194,7 +185,7 @@ static pid_t start_init(const struct ward_sandbox_spec *s, struct ward_sandbox *
 }
 
 static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int control,
-	int blueprint, struct ward_err *err)
+	int blueprint, int told, struct ward_err *err)
 {
 	int from[WARD_INIT_FDS_MAX], to[WARD_INIT_FDS_MAX];
 	size_t n = 0;
@@ -212,6 +203,10 @@ static int spawn(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, int
 	for (size_t i = 0; i < s->n_lifelines; i++) {
 		from[n] = s->lifelines[i];
 		to[n++] = WARD_INIT_FD_LIFELINES + (int)i;
+	}
+	if (told >= 0) {
+		from[n] = told;
+		to[n++] = WARD_INIT_FD_EXECS;
 	}
 	if (s->replay) {
 		from[n] = *s->replay;
@@ -351,15 +346,15 @@ static int hear_staged(struct ward_sandbox *sb, struct ward_err *err)
 {
 	char data[2 * WARD_ERR_TEXT_MAX];
 	struct ward_msg_reader r;
-	int fds[WARD_TREES_MAX];
-	size_t n = WARD_TREES_MAX;
+	int fds[WARD_TREES_MAX + 1];
+	size_t n = WARD_TREES_MAX + 1;
 	int code = expect(sb, WARD_INIT_STAGED, data, sizeof(data), &r, fds, &n, err);
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < n; i++)
-		sb->fuse[i] = fds[i];
+		*(i < sb->n_trees ? &sb->fuse[i] : &sb->inside) = fds[i];
 	sb->pid = (pid_t)ward_msg_get_u32(&r);
-	if (ward_msg_done(&r) < 0 || n != sb->n_trees || sb->pid <= 0)
+	if (ward_msg_done(&r) < 0 || n != sb->n_trees + sb->tells || sb->pid <= 0)
 		return ward_err_set(err, -EBADMSG, "wardfs-init sent nonsense");
 	/* Our child and not waited for by anyone else: the number cannot have been reused. */
 	sb->pidfd = pidfd_open(sb->pid, 0);
@@ -436,38 +431,22 @@ static int hear_ready(struct ward_sandbox *sb, bool pty, struct ward_err *err)
 
 /* --- the interface --- */
 
-/* The groups that the command keeps: the owner's, as root, if it runs as the owner; never 0, and
- * each once (a map names an id once). */
-static int take_groups(const struct ward_sandbox_spec *s, struct ward_sandbox *sb)
-{
-	sb->groups = calloc(s->n_groups + 1, sizeof(*sb->groups));
-	if (!sb->groups)
-		return -ENOMEM;
-	if (!s->root || s->owner_uid != s->agent_uid)
-		return 0;
-	for (size_t i = 0; i < s->n_groups; i++) {
-		bool known = s->groups[i] == 0 || s->groups[i] == s->agent_gid;
-		for (size_t j = 0; j < sb->n_groups && !known; j++)
-			known = sb->groups[j] == s->groups[i];
-		if (!known)
-			sb->groups[sb->n_groups++] = s->groups[i];
-	}
-	return 0;
-}
-
 static int build(const struct ward_sandbox_spec *s, struct ward_sandbox *sb, struct ward_err *err)
 {
 	int ends[2];
 	ward_cleanup_fd int blueprint = -1;
-	if (take_groups(s, sb) < 0)
+	ward_cleanup_fd int told = -1;
+	if (ward_sandbox_groups(s, &sb->groups, &sb->n_groups) < 0)
 		return ward_err_sys(err, -ENOMEM, "groups");
 	int r = make_blueprint(s, sb, &blueprint, err);
+	if (r == 0 && sb->tells)
+		r = ward_exec_table_new(&sb->told, &told, err);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return ward_err_sys(err, -errno, "socketpair");
 	sb->control = ends[0];
-	r = spawn(s, sb, ends[1], blueprint, err);
+	r = spawn(s, sb, ends[1], blueprint, told, err);
 	/* From here only wardfs-init holds that end: its death is our end of file. */
 	close(ends[1]);
 	return r;
@@ -522,7 +501,7 @@ int ward_sandbox_begin(
 	struct ward_sandbox *sb = calloc(1, sizeof(*sb));
 	if (!sb)
 		return ward_err_sys(err, -ENOMEM, "sandbox");
-	sb->control = sb->pty = sb->pidfd = sb->execs = sb->ns[0] = sb->ns[1] = -1;
+	sb->control = sb->pty = sb->pidfd = sb->execs = sb->inside = sb->ns[0] = sb->ns[1] = -1;
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		sb->fuse[i] = -1;
 	sb->layers = spec->layers;
@@ -536,6 +515,8 @@ int ward_sandbox_begin(
 	sb->listen_execs = spec->listen_execs && sb->layers & WARD_LAYER_SECCOMP &&
 			   spec->seccomp != WARD_SECCOMP_NO_EXEC &&
 			   !(spec->engine && spec->engine->exec_argv);
+	/* Root reads what it executes, and in a container its owner does. */
+	sb->tells = sb->listen_execs && !sb->root && !spec->engine;
 	sb->no_probes = spec->engine ? spec->engine->no_probes : 0;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
@@ -675,6 +656,15 @@ int ward_sandbox_execs_fd(const struct ward_sandbox *sb)
 	return sb->execs;
 }
 
+int ward_sandbox_told(
+	const struct ward_sandbox *sb, pid_t pid, struct ward_exec_told *ret, int *ret_root)
+{
+	if (!ward_exec_table_take(sb->told, pid, ret))
+		return -ENOENT;
+	*ret_root = sb->inside;
+	return 0;
+}
+
 int ward_sandbox_fd(const struct ward_sandbox *sb)
 {
 	return sb->control;
@@ -789,9 +779,10 @@ void ward_sandbox_free(struct ward_sandbox *sb)
 	ward_sandbox_kill(sb);
 	ward_sandbox_forget_fuse(sb);
 	ward_sandbox_forget_namespaces(sb);
-	const int fds[] = {sb->control, sb->pty, sb->pidfd, sb->execs}; /* -1: none */
+	const int fds[] = {sb->control, sb->pty, sb->pidfd, sb->execs, sb->inside}; /* -1: none */
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		(void)close(fds[i]);
+	ward_exec_table_unmap(sb->told);
 	free(sb->groups);
 	free(sb);
 }

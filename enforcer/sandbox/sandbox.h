@@ -297,6 +297,14 @@ bool ward_sandbox_listens(const struct ward_sandbox *sb);
  * included. Borrowed. Somebody has to answer before ward_sandbox_start().
  */
 int ward_sandbox_execs_fd(const struct ward_sandbox *sb);
+/*
+ * Where the caller cannot read the memory of who waits there: what that process said of its call
+ * (exec_table.h), if it is one of wardfs-init. pid: as its own pid namespace counts. *ret_root: its
+ * root directory (O_PATH), borrowed. -ENOENT: it is none, or has said nothing.
+ */
+struct ward_exec_told;
+int ward_sandbox_told(const struct ward_sandbox *sb, pid_t pid, struct ward_exec_told *ret,
+	int *ret_root) ward_must_check;
 
 /* Readable when ward_sandbox_next() has something to say. */
 int ward_sandbox_fd(const struct ward_sandbox *sb);

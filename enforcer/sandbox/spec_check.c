@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a description of a sandbox must be before anything is made of it. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/sandbox/blueprint.h"
@@ -56,6 +57,24 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 		return ward_err_set(err, -EINVAL,
 			"start directory %s: write an absolute path without '.', '..' and '//'",
 			s->cwd);
+	return 0;
+}
+
+int ward_sandbox_groups(const struct ward_sandbox_spec *s, gid_t **ret, size_t *ret_n)
+{
+	size_t kept = 0;
+	gid_t *groups = calloc(s->n_groups + 1, sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	for (size_t i = 0; s->root && s->owner_uid == s->agent_uid && i < s->n_groups; i++) {
+		bool known = s->groups[i] == 0 || s->groups[i] == s->agent_gid;
+		for (size_t j = 0; j < kept && !known; j++)
+			known = groups[j] == s->groups[i];
+		if (!known)
+			groups[kept++] = s->groups[i];
+	}
+	*ret = groups;
+	*ret_n = kept;
 	return 0;
 }
 

@@ -234,8 +234,8 @@ static void run_child(struct ward_init *in, int fd)
 		if (asks >= 0)
 			(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		report.step = WARD_INIT_EXEC_STEP;
-		r = ward_err_sys(
-			&err, ward_init_execute(&in->blueprint), "%s", in->blueprint.argv[0]);
+		r = ward_err_sys(&err, ward_init_execute(&in->blueprint, in->told), "%s",
+			in->blueprint.argv[0]);
 	}
 	report.kind = WARD_INIT_CANNOT;
 	report.error = -r;

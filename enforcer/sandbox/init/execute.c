@@ -11,13 +11,20 @@
 /* Where execvp(3) looks when there is no PATH. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
-int ward_init_execute(const struct ward_blueprint *p)
+/* Returns only on failure. */
+static void attempt(const struct ward_blueprint *p, struct ward_exec_table *told, const char *path)
+{
+	ward_exec_table_tell(told, path, p->argv);
+	execve(path, p->argv, p->envp);
+}
+
+int ward_init_execute(const struct ward_blueprint *p, struct ward_exec_table *told)
 {
 	const char *name = p->argv[0];
 	const char *path = DEFAULT_PATH;
 	int result = -ENOENT;
 	if (strchr(name, '/')) {
-		execve(name, p->argv, p->envp);
+		attempt(p, told, name);
 		return -errno;
 	}
 	for (size_t i = 0; i < p->n_envp; i++)
@@ -33,7 +40,7 @@ int ward_init_execute(const struct ward_blueprint *p)
 		if (n > 0 && (size_t)n < sizeof(full)) {
 			/* What does not exist is not tried: each try is a record of the trail. */
 			if (stat(full, &st) == 0)
-				execve(full, p->argv, p->envp);
+				attempt(p, told, full);
 			if (errno == EACCES)
 				result = -EACCES;
 			else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP &&

@@ -134,7 +134,7 @@ int ward_init_foreign_command(struct ward_init *in, char **argv)
 		struct ward_blueprint p = {.argv = argv + 3, .envp = environ};
 		while (environ[p.n_envp])
 			p.n_envp++;
-		r = ward_init_execute(&p);
+		r = ward_init_execute(&p, NULL);
 		return r == -ENOENT ? 127 : 126;
 	}
 	return 125;

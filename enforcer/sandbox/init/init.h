@@ -12,6 +12,7 @@
 
 #include "enforcer/base/err.h"
 #include "enforcer/sandbox/blueprint.h"
+#include "enforcer/sandbox/exec_table.h"
 #include "enforcer/sandbox/probe.h"
 
 /* One more command, as pid 1 knows it. */
@@ -40,9 +41,11 @@ struct ward_init {
 	int shut;	  /* in stage 0: the map of ids of mounts in which no socket answers; -1 */
 	int tty;	  /* other side of the pty, pid 1's controlling terminal; -1 */
 	int child;	  /* to the command's child: its reports, our go; -1: executed */
-	int asks;	  /* in pid 1: what the command's filter asks until it was executed; -1 */
-	pid_t command;	  /* as seen inside */
-	int starter;	  /* in pid 1: to what starts further commands; -1 */
+	/* With WARD_BLUEPRINT_TELLS; pid 1 lets go of it once the command's child is there. */
+	struct ward_exec_table *told;
+	int asks;      /* in pid 1: what the command's filter asks until it was executed; -1 */
+	pid_t command; /* as seen inside */
+	int starter;   /* in pid 1: to what starts further commands; -1 */
 	pid_t starter_pid;
 	struct ward_init_exec execs[WARD_BLUEPRINT_EXECS_MAX];
 	int mount_table;	  /* in pid 1: /proc/self/mountinfo; -1: not watched */
@@ -215,8 +218,8 @@ int ward_init_own_devices(uint32_t layers, struct ward_err *err) ward_must_check
 
 /* --- execute.c --- */
 /* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
- * on failure. */
-int ward_init_execute(const struct ward_blueprint *p);
+ * on failure. told: where it says what it tries; NULL: nowhere. */
+int ward_init_execute(const struct ward_blueprint *p, struct ward_exec_table *told);
 
 /* --- command.c --- */
 /* Forks the command's child; in->command and in->child are set. It confines itself, probes,

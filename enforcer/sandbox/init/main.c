@@ -46,6 +46,17 @@ static int read_plan(struct ward_init *in, struct ward_err *err)
 	return 0;
 }
 
+/* Before anything else has the descriptor: the mapping ends with execve(2), and is nobody else's.
+ */
+static int map_table(struct ward_init *in, struct ward_err *err)
+{
+	if (!(in->blueprint.flags & WARD_BLUEPRINT_TELLS))
+		return 0;
+	ward_cleanup_fd int fd = WARD_INIT_FD_EXECS;
+	int r = ward_exec_table_map(fd, &in->told);
+	return r < 0 ? ward_err_sys(err, r, "map the table of programs") : 0;
+}
+
 static int finish_identity(struct ward_init *in, struct ward_err *err)
 {
 	if (!(in->blueprint.flags & WARD_BLUEPRINT_ROOT))
@@ -120,6 +131,9 @@ static int set_up(struct ward_init *in, struct ward_err *err)
 static int run_command(struct ward_init *in, struct ward_err *err)
 {
 	int r = ward_init_command(in, err);
+	/* What starts programs has its own by now. */
+	ward_exec_table_unmap(in->told);
+	in->told = NULL;
 	/* Behind it: the command is pid 2 inside. */
 	if (r == 0)
 		r = ward_init_replayer(in, err);
@@ -179,7 +193,12 @@ static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_INIT_STAGED);
 	ward_msg_put_u32(&m, (uint32_t)pid);
-	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, in->fuse, in->blueprint.n_trees);
+	int fds[WARD_TREES_MAX + 1];
+	size_t n = in->blueprint.n_trees;
+	memcpy(fds, in->fuse, sizeof(in->fuse));
+	if (in->told)
+		fds[n++] = in->root;
+	int r = ward_msg_send(WARD_INIT_FD_CONTROL, &m, fds, n);
 	return r < 0 ? ward_err_sys(err, r, "report pid 1") : 0;
 }
 
@@ -200,6 +219,8 @@ static int enter_groups(const struct ward_init *in, struct ward_err *err)
 static int stage0(struct ward_init *in, struct ward_err *err)
 {
 	int r = read_plan(in, err);
+	if (r == 0)
+		r = map_table(in, err);
 	/* First: a real-time process is let into no control group without a share for such. */
 	if (r == 0)
 		r = ward_init_no_precedence(err);

@@ -88,7 +88,7 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 	if (r == 0) {
 		struct ward_blueprint p = {.argv = e.argv, .envp = e.envp, .n_envp = e.n_envp};
 		f.step = WARD_INIT_EXEC_STEP;
-		r = ward_err_sys(&err, ward_init_execute(&p), "%s", e.argv[0]);
+		r = ward_err_sys(&err, ward_init_execute(&p, in->told), "%s", e.argv[0]);
 	}
 	f.kind = WARD_INIT_CANNOT;
 	f.error = -r;

@@ -22,6 +22,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/sandbox/exec_table.h"
+#include "enforcer/session/guard/helper.h"
 #include "enforcer/session/run/end_lines.h"
 #include "enforcer/session/run/exec_files.h"
 #include "enforcer/session/run/exec_memory.h"
@@ -43,6 +45,8 @@ struct ward_exec_watch {
 	const struct ward_run_plan *plan;
 	struct ward_exec_files *files;
 	_Atomic(const char *) hint; /* ward_exec_watch_hint() */
+	const struct ward_sandbox *sandbox;
+	char *init; /* path of wardfs-init, without links */
 	int listener;
 	int stop; /* eventfd */
 	bool no_argv;
@@ -50,11 +54,13 @@ struct ward_exec_watch {
 	pid_t process, parent;		/* of the call at hand */
 	bool unread;			/* what it would start could not be read */
 	size_t argv_len;		/* of what was read */
+	int root;			/* of who told, borrowed; -1: it was read */
 	pthread_t thread;
 	struct ward_exec_memory memory; /* of who calls */
 	struct ward_event ev;
 	char path[PATH_MAX + PATH_MAX + 1];
 	char argv[ARGV_BYTES];
+	struct ward_exec_told told;
 };
 
 /* --- what the caller asks for --- */
@@ -106,6 +112,19 @@ static size_t link_of(pid_t pid, const char *what, char *to, size_t size)
 	return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
+/* name behind the directory that stands in x->path with this length; 0: none. */
+static size_t join(struct ward_exec_watch *x, size_t len, const char *name)
+{
+	if (len > 0 && name[0] == '\0')
+		return len; /* AT_EMPTY_PATH: the descriptor itself */
+	if (len > 0 && x->path[len - 1] != '/')
+		x->path[len++] = '/';
+	/* "./prog" is the prog of the directory. */
+	const char *rest = strncmp(name, "./", 2) == 0 && len > 0 ? name + 2 : name;
+	memcpy(x->path + len, rest, strlen(rest));
+	return len + strlen(rest);
+}
+
 /* The path that is asked for, with the directory that it starts from; not resolved. */
 static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req, pid_t pid)
 {
@@ -120,27 +139,52 @@ static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req
 		return 0;
 	if (dir != AT_FDCWD)
 		snprintf(what, sizeof(what), "fd/%d", dir);
-	if (name[0] != '/') {
-		len = link_of(pid, what, x->path, PATH_MAX);
-		if (len == 0)
-			return 0;
-		if (name[0] == '\0')
-			return len; /* AT_EMPTY_PATH: the descriptor itself */
-		if (x->path[len - 1] != '/')
-			x->path[len++] = '/';
-	} else {
-		len = 0;
-	}
-	/* "./prog" is the prog of the directory. */
-	const char *rest = strncmp(name, "./", 2) == 0 && len > 0 ? name + 2 : name;
-	memcpy(x->path + len, rest, strlen(rest));
-	return len + strlen(rest);
+	len = 0;
+	if (name[0] != '/' && (len = link_of(pid, what, x->path, PATH_MAX)) == 0)
+		return 0;
+	return join(x, len, name);
+}
+
+/* --- what wardfs-init says that it asks for --- */
+
+/*
+ * Not of a process that can be read, nor of one that has the pid of one that died. The kernel
+ * rounds the time of a start down.
+ */
+static bool hear_told(struct ward_exec_watch *x, pid_t inner, uint64_t started_ns)
+{
+	return x->memory.closed && ward_sandbox_told(x->sandbox, inner, &x->told, &x->root) == 0 &&
+	       started_ns > 0 && x->told.when_ns >= started_ns;
+}
+
+static size_t told_path(struct ward_exec_watch *x)
+{
+	size_t len = x->told.path[0] == '/' ? 0 : strlen(x->told.cwd);
+	memcpy(x->path, x->told.cwd, len);
+	return join(x, len, x->told.path);
+}
+
+/* As peek_argv(). */
+static enum peeked told_argv(struct ward_exec_watch *x, size_t *ret_len)
+{
+	size_t items = 0, len = 0;
+	bool whole = !x->told.cut;
+	while (len < x->told.argv_len && len < sizeof(x->argv) && items++ < ARGV_ITEMS)
+		len += strlen(x->told.argv + len) + 1;
+	whole = whole && len == x->told.argv_len && len <= sizeof(x->argv);
+	len = len < sizeof(x->argv) ? len : sizeof(x->argv);
+	memcpy(x->argv, x->told.argv, len);
+	if (len > 0)
+		x->argv[len - 1] = '\0';
+	*ret_len = len;
+	return whole ? PEEKED_WHOLE : PEEKED_LONG;
 }
 
 /* --- who asks --- */
 
 struct caller {
 	pid_t process; /* the thread's */
+	pid_t inner;   /* the thread itself, as it knows itself */
 	pid_t parent;
 	uint64_t started_ns;
 	uint64_t uid, gid;
@@ -165,6 +209,16 @@ static uint64_t number_after(const char *text, const char *key)
 	return p ? strtoull(p + strlen(key), NULL, 10) : 0;
 }
 
+/* The last number of that line. */
+static pid_t last_of(const char *text, const char *key)
+{
+	const char *p = strstr(text, key);
+	size_t len = p ? strcspn(p + 1, "\n") + 1 : 0;
+	while (len > 0 && p[len - 1] >= '0' && p[len - 1] <= '9')
+		len--;
+	return p ? (pid_t)strtoul(p + len, NULL, 10) : 0;
+}
+
 static void find_caller(pid_t tid, struct caller *ret)
 {
 	char buf[4096];
@@ -173,6 +227,7 @@ static void find_caller(pid_t tid, struct caller *ret)
 		uint64_t process = number_after(buf, "\nTgid:");
 		c.process = process ? (pid_t)process : tid;
 		c.parent = (pid_t)number_after(buf, "\nPPid:");
+		c.inner = last_of(buf, "\nNSpid:");
 		c.uid = number_after(buf, "\nUid:");
 		c.gid = number_after(buf, "\nGid:");
 	}
@@ -239,6 +294,10 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 		ward_event_bytes(&x->ev, WARD_TAG_COMM, c.comm, c.comm_len);
 	ward_event_text(&x->ev, WARD_TAG_ACTION, "exec");
 	path = path_of(x, req, tid);
+	x->root = -1;
+	const bool told = path == 0 && hear_told(x, c.inner, c.started_ns);
+	if (told)
+		path = told_path(x);
 	if (path > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_PATH, x->path, path);
 	else
@@ -249,20 +308,23 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	if (c.started_ns)
 		ward_event_u64(&x->ev, WARD_TAG_STARTED, c.started_ns);
 	len = link_of(tid, "exe", link, sizeof(link));
-	if (len > 0)
+	if (told)
+		ward_event_text(&x->ev, WARD_TAG_EXE, x->init);
+	else if (len > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_EXE, link, len);
 	x->process = c.process;
 	x->parent = c.parent;
 	x->argv_len = 0;
 	if (!x->no_argv || x->commands) {
 		uint64_t argv = req->data.args[req->data.nr == SYS_execveat ? 2 : 1];
-		enum peeked is = peek_argv(x, argv, &x->argv_len);
+		enum peeked is =
+			told ? told_argv(x, &x->argv_len) : peek_argv(x, argv, &x->argv_len);
 		if (is != PEEKED_WHOLE && !x->no_argv)
 			x->ev.head.flags |= WARD_EVENT_CUT;
 		x->unread = x->unread || is == PEEKED_UNREAD;
 	}
 	/* Two cases are known, and stay without: with log = io a page that nobody has fetched;
-	 * without root a process that is closed to us, as our own is before it starts the command.
+	 * without root a process that is closed to us and has not told us (hear_told()).
 	 */
 	x->unread = x->unread && !x->memory.left && !x->memory.closed;
 	if (!x->no_argv) {
@@ -272,7 +334,9 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 			note_hint(x, x->argv);
 	}
 	len = link_of(tid, "cwd", link, sizeof(link));
-	if (len > 0)
+	if (told)
+		ward_event_text(&x->ev, WARD_TAG_CWD, x->told.cwd);
+	else if (len > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_CWD, link, len);
 	ward_event_text(&x->ev, WARD_TAG_HOW, "observed");
 	ward_exec_memory_close(&x->memory);
@@ -320,7 +384,8 @@ static const char *note_file(struct ward_exec_watch *x, pid_t tid, size_t len, c
 	ward_cleanup_fd int fd = -1;
 	x->path[len] = '\0';
 	snprintf(name, sizeof(name), "/proc/%d/root", (int)tid);
-	ward_cleanup_fd int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_fd int root = x->root >= 0 ? fcntl(x->root, F_DUPFD_CLOEXEC, 3)
+						: open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (len == 0 || root < 0 || ward_exec_rights_take(&x->plan->id) < 0)
 		return "";
 	bool found = ward_exec_path_follow(x->plan, tid, root, x->path, to, &fd);
@@ -371,8 +436,9 @@ static void *run(void *arg)
 	}
 }
 
-int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
-	struct ward_commands *commands, struct ward_exec_watch **ret, struct ward_err *err)
+int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan,
+	const struct ward_sandbox *sandbox, struct ward_commands *commands,
+	struct ward_exec_watch **ret, struct ward_err *err)
 {
 	sigset_t all;
 	sigset_t old;
@@ -380,17 +446,20 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 	if (!x)
 		return ward_err_sys(err, -ENOMEM, "records of programs");
 	x->guard = g;
-	x->listener = listener;
+	x->sandbox = sandbox;
+	x->listener = ward_sandbox_execs_fd(sandbox);
 	x->plan = plan;
 	x->commands = commands;
 	x->no_argv = ward_word_said(plan->settings->redact, WARD_REDACT_ARGV);
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	/* Linux 6.6: the caller runs again at once, where we ran. Without it, a moment later. */
-	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+	(void)ioctl(x->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 	/* Signals are the main thread's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int r = x->stop < 0 ? -errno : ward_exec_files_new(g, &plan->id, &x->files, err);
+	if (r == 0)
+		r = ward_helper_program("wardfs-init", &x->init, err);
 	if (r == 0)
 		r = -pthread_create(&x->thread, NULL, run, x);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -398,6 +467,7 @@ int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan
 		if (x->stop >= 0)
 			close(x->stop);
 		ward_exec_files_free(x->files);
+		free(x->init);
 		free(x);
 		return ward_err_sys(err, r, "records of programs");
 	}
@@ -420,6 +490,7 @@ bool ward_exec_watch_stop(struct ward_exec_watch *x)
 		return false;
 	close(x->stop);
 	ward_exec_files_free(x->files);
+	free(x->init);
 	free(x);
 	return true;
 }

@@ -8,20 +8,24 @@
  * What is recorded is what was asked for, as the caller's memory had it a moment before the kernel
  * read it: another thread of the caller can change it in between, and the call can fail. Records
  * say so ("how":"observed"). That a call was made, by which process, cannot be avoided.
+ *
+ * The memory of wardfs-init's own processes, which start the command and those of `wardfs exec`, is
+ * closed to the supervisor of an ordinary user. They say what they call (ward_sandbox_told()).
  */
 #pragma once
 
+#include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/plan/plan.h"
 #include "enforcer/session/run/commands.h"
 
 struct ward_exec_watch;
 
-/* plan, listener and commands (which hears of each call, or NULL) are borrowed until
+/* plan, sandbox and commands (which hears of each call, or NULL) are borrowed until
  * ward_exec_watch_stop(). */
-int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan, int listener,
-	struct ward_commands *commands, struct ward_exec_watch **ret,
-	struct ward_err *err) ward_must_check;
+int ward_exec_watch_start(struct ward_guard *g, const struct ward_run_plan *plan,
+	const struct ward_sandbox *sandbox, struct ward_commands *commands,
+	struct ward_exec_watch **ret, struct ward_err *err) ward_must_check;
 /*
  * What to say if the command fails, when it started a program that makes a sandbox of its own or
  * traces others (end_lines.h); NULL: none was started, or x is NULL. It goes by the first of the

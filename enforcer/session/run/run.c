@@ -295,8 +295,8 @@ static int watch_programs(struct ward_running *r, struct ward_err *err)
 	int e = ward_commands_new(
 		r->plan, &r->guard, ward_sandbox_pid(r->sandbox), &r->commands, err);
 	return e < 0 ? e
-		     : ward_exec_watch_start(&r->guard, r->plan, ward_sandbox_execs_fd(r->sandbox),
-			       r->commands, &r->exec_watch, err);
+		     : ward_exec_watch_start(
+			       &r->guard, r->plan, r->sandbox, r->commands, &r->exec_watch, err);
 }
 
 /* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
