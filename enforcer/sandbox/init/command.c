@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -226,13 +225,6 @@ static void run_child(struct ward_init *in, int fd)
 			close(asks);
 		if (read(fd, &go, 1) != 1)
 			_exit(125);
-		/*
-		 * The supervisor reads the arguments of this execve from our memory. Without root
-		 * it may do so of a dumpable process alone, which the command is anyway. Nothing of
-		 * an agent runs yet that could look, too. If it fails, the record says `cut`.
-		 */
-		if (asks >= 0)
-			(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		report.step = WARD_INIT_EXEC_STEP;
 		r = ward_err_sys(&err, ward_init_execute(&in->blueprint, in->told), "%s",
 			in->blueprint.argv[0]);
