@@ -35,6 +35,19 @@ static void clear_list(struct list *l)
 	ward_buf_clear(&l->from);
 }
 
+/* The home can be named twice: by the session, and by a tree that lies there. */
+static bool has_value(const struct list *l, const char *value)
+{
+	const size_t n = strlen(value);
+	for (const char *s = ward_buf_str(&l->values); s && *s;) {
+		const size_t len = strcspn(s, ",");
+		if (len == n && memcmp(s, value, n) == 0)
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
 /* A comma separates values, and Deno 2.9 has no way to write one in a path. */
 static void add_value(struct list *l, const char *value, const char *from)
 {
@@ -42,7 +55,8 @@ static void add_value(struct list *l, const char *value, const char *from)
 		l->bare = true;
 		return;
 	}
-	ward_buf_printf(&l->values, "%s%s", l->values.len ? "," : "", value);
+	if (!has_value(l, value))
+		ward_buf_printf(&l->values, "%s%s", l->values.len ? "," : "", value);
 	/* Each line once. */
 	if (from && (!l->from.len || !strstr(ward_buf_str(&l->from), from)))
 		ward_buf_printf(&l->from, "%s%s", l->from.len ? ", " : "", from);

@@ -293,6 +293,9 @@ const struct ward_key ward_keys[] = {
 	LIST(AUTO, "from", RISK_FROM, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_from),
 		"From so many points on mode `auto` picks at least this mode, never from more than by "
 		"itself. Of several lines the smallest number counts."),
+	LIST(AUTO, "signers", SIGNER, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_signers),
+		"A public key of minisign or signify. Where a program comes from costs nothing in mode "
+		"`auto` if the program is signed with it. Without a key no signature counts."),
 	WORD(NETWORK, "mode", net, MIN_OPEN, FROM_ANY, NO, ALL, "none", INTO(net),
 		"No network, what is listed, everything through a proxy, or the network of the "
 		"host."),

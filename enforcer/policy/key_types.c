@@ -334,6 +334,8 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_LEAST] = {"mode", "process", .parse = ward_parse_least},
 	[WARD_KEY_TYPE_RISK_POINTS] = {"ROW POINTS", "no-time 20", .parse = ward_parse_points},
 	[WARD_KEY_TYPE_RISK_FROM] = {"MODE POINTS", "restricted 10", .parse = ward_parse_from},
+	[WARD_KEY_TYPE_SIGNER] = {"public key",
+		"RWRleGFtcGxlIQABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f", .parse = ward_parse_signer},
 	[WARD_KEY_TYPE_TOOLS] = {"tools with commas", "files, terminal", .parse = ward_parse_tools},
 	[WARD_KEY_TYPE_MONEY] = {"amount", "20", .parse = ward_parse_money},
 	[WARD_KEY_TYPE_EXPECT] = {"ACTION[:FACT] PATH [PATH2] VERDICT", "read /workspace/x hide",

@@ -86,6 +86,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_LEAST,	   /* a mode that is a wall by itself */
 	WARD_KEY_TYPE_RISK_POINTS, /* a row of conf/risk.table, and points */
 	WARD_KEY_TYPE_RISK_FROM,   /* a mode, and points */
+	WARD_KEY_TYPE_SIGNER,	   /* a public key of minisign or signify */
 	WARD_KEY_TYPE_TOOLS,
 	WARD_KEY_TYPE_MONEY,
 	WARD_KEY_TYPE_EXPECTED_PATH, /* absolute path or pattern */

@@ -172,6 +172,7 @@ struct ward_settings {
 	const struct ward_mode *auto_least; /* never NULL */
 	struct ward_strings auto_points;    /* "ROW POINTS" */
 	struct ward_strings auto_from;	    /* "MODE POINTS" */
+	struct ward_strings auto_signers;   /* public keys: enforcer/policy/signer.h */
 
 	/* [approvals] */
 	uint64_t ask_ns; /* how long a request waits for a person */

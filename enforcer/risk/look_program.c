@@ -19,8 +19,10 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/base/way.h"
 #include "enforcer/policy/known.h"
+#include "enforcer/risk/maker.h"
 #include "enforcer/risk/package.h"
 #include "enforcer/risk/risk.h"
+#include "enforcer/risk/signature.h"
 
 /* Programs that start one another on one command line. */
 #define CHAIN_MAX 8U
@@ -51,6 +53,11 @@ struct look {
 	struct ward_risk_facts *f;
 	enum ward_origin worst; /* of the files so far */
 };
+
+static void signature_freep(struct ward_signature **s)
+{
+	ward_signature_free(*s);
+}
 
 /* --- finding --- */
 
@@ -201,15 +208,25 @@ static const char *manager_of(const char *path)
 	return NULL;
 }
 
-static int origin_of(
-	struct look *l, const struct file *file, char **ret_package, enum ward_origin *ret)
+/* Who brought the file, if not dpkg did. Not from what a session wrote. */
+static int maker_of(const struct look *l, const struct file *file, bool others, char **ret)
+{
+	const struct ward_maker_place place = {
+		.written = l->c->written, .n_written = l->c->n_written};
+	return others ? 0 : ward_maker_find(&place, file->path, ret);
+}
+
+static int origin_of(struct look *l, const struct file *file, char **ret_package,
+	char **ret_made_by, bool *ret_others, enum ward_origin *ret)
 {
 	*ret_package = NULL;
+	*ret_made_by = NULL;
 	if (file->written || is_written(l->c, file->path)) {
 		*ret = WARD_ORIGIN_PROJECT;
 		return 0;
 	}
 	const struct way w = way_of(l, file);
+	*ret_others = w.others;
 	if (w.others) {
 		l->f->others_write = true;
 		ward_risk_behind(l->f, WARD_RISK_OTHERS_WRITE, "%s", file->path);
@@ -221,10 +238,11 @@ static int origin_of(
 			return r;
 		}
 	}
-	*ret = manager_of(file->path) ? WARD_ORIGIN_MANAGER
-	       : w.root && !w.others  ? WARD_ORIGIN_SYSTEM
-				      : WARD_ORIGIN_DOWNLOAD;
-	return 0;
+	int r = maker_of(l, file, w.others, ret_made_by);
+	*ret = *ret_made_by || manager_of(file->path) ? WARD_ORIGIN_MANAGER
+	       : w.root && !w.others		      ? WARD_ORIGIN_SYSTEM
+						      : WARD_ORIGIN_DOWNLOAD;
+	return r;
 }
 
 /* The row of an origin that costs something; WARD_RISK_ROWS: none does. */
@@ -241,6 +259,7 @@ static enum ward_risk_row row_of(enum ward_origin o)
 		return WARD_RISK_FROM_MANAGER;
 	case WARD_ORIGIN_SYSTEM:
 		return WARD_RISK_FROM_SYSTEM;
+	case WARD_ORIGIN_SIGNED:
 	case WARD_ORIGIN_PACKAGE:
 	case WARD_ORIGIN_NONE:
 		break;
@@ -268,47 +287,81 @@ static void look_at_age(struct look *l, const struct file *file)
 	}
 }
 
-static void make_digest(struct ward_risk_program *p, const struct file *file)
+/*
+ * Digest and signature in one reading of the descriptor: both are about the same bytes. A program
+ * that is larger than WARD_RISK_DIGEST_MAX is read only where a signature asks for it.
+ */
+static int read_program(
+	struct ward_risk_program *p, const struct file *file, struct ward_signature *sign)
 {
 	uint8_t buf[65536];
 	struct sha256_ctx state;
-	size_t left = WARD_RISK_DIGEST_MAX;
-	if ((uint64_t)file->st.st_size > left) {
-		p->no_digest = "larger than 2 MiB";
-		return;
-	}
+	const bool large = (uint64_t)file->st.st_size > WARD_RISK_DIGEST_MAX;
+	size_t left =
+		ward_signature_wants(sign) ? WARD_SIGNATURE_PROGRAM_MAX : WARD_RISK_DIGEST_MAX;
 	ssize_t n = 1;
+	int r = 0;
+	p->no_digest = large ? "larger than 2 MiB" : NULL;
 	sha256_init(&state);
-	while (n > 0) {
+	while (n > 0 && r == 0 && (!large || ward_signature_wants(sign))) {
 		n = read(file->fd, buf, sizeof(buf) < left ? sizeof(buf) : left);
-		if (n > 0)
+		if (n > 0) {
 			sha256_update(&state, (size_t)n, buf);
-		else if (n < 0 && errno == EINTR)
+			r = ward_signature_update(sign, buf, (size_t)n);
+		} else if (n < 0 && errno == EINTR) {
 			n = 1;
+			continue;
+		}
 		left -= n > 0 ? (size_t)n : 0;
 		n = left ? n : 0;
 	}
-	p->has_digest = n == 0 && left;
-	p->no_digest = p->has_digest ? NULL : "it cannot be read";
+	const bool whole = n == 0 && left;
+	p->has_digest = whole && !large;
+	if (!whole && !large)
+		p->no_digest = "it cannot be read";
 	sha256_digest(&state, sizeof(p->digest), p->digest);
+	ward_signature_end(sign, whole, &p->sign);
+	return r;
 }
 
-/* This file is what runs in the end, as far as we know. */
-static int take_program(struct look *l, struct file *file, char *package)
+/* This file is what runs in the end, as far as we know. package, made_by: the program's now. */
+static int take_program(struct look *l, struct file *file, char *package, char *made_by)
 {
+	ward_cleanup(signature_freep) struct ward_signature *sign = NULL;
 	struct ward_risk_program *p = &l->f->program;
 	free(p->path);
 	free(p->package);
+	free(p->made_by);
 	*p = (struct ward_risk_program){.path = file->path,
 		.package = package,
+		.made_by = made_by,
 		.dev = file->st.st_dev,
 		.ino = file->st.st_ino,
 		.size = (uint64_t)file->st.st_size,
 		.ctime_ns =
 			file->st.st_ctim.tv_sec * INT64_C(1000000000) + file->st.st_ctim.tv_nsec};
 	file->path = NULL;
-	make_digest(p, file);
-	return 0;
+	int r = ward_signature_open(l->c->signers, p->path, p->size, &sign);
+	return r < 0 ? r : read_program(p, file, sign);
+}
+
+/*
+ * A good signature speaks for a file that nobody but the owner and root can replace. Elsewhere the
+ * file that starts may be another one than the file that was checked.
+ */
+static enum ward_origin weigh_signature(
+	struct look *l, enum ward_origin origin, bool others, bool link)
+{
+	const struct ward_risk_program *p = &l->f->program;
+	if (p->sign.state == WARD_SIGNED_BAD) {
+		l->f->bad_signature = true;
+		ward_risk_behind(l->f, WARD_RISK_BAD_SIGNATURE, "%s%s: %s", p->path, p->sign.suffix,
+			p->sign.why);
+	}
+	const bool counts = p->sign.state == WARD_SIGNED_GOOD && !others && !link &&
+			    (origin == WARD_ORIGIN_DOWNLOAD || origin == WARD_ORIGIN_MANAGER ||
+				    origin == WARD_ORIGIN_SYSTEM);
+	return counts ? WARD_ORIGIN_SIGNED : origin;
 }
 
 /*
@@ -325,21 +378,43 @@ static void unresolved(struct look *l, const char *name, enum ward_origin by)
 	ward_risk_behind(l->f, WARD_RISK_NEVER_SEEN, "%s", name);
 }
 
+/* "/srv/x/cli.js (npm x 1.2.3, 3 days ago)" */
+static void say_origin(struct look *l, enum ward_origin origin)
+{
+	const struct ward_risk_program *p = &l->f->program;
+	const int64_t days = (l->c->now.tv_sec - p->ctime_ns / INT64_C(1000000000)) / DAY_S;
+	if (row_of(origin) == WARD_RISK_ROWS)
+		return;
+	if (p->made_by)
+		ward_risk_behind(l->f, row_of(origin), "%s (%s, %lld day%s ago)", p->path,
+			p->made_by, (long long)(days > 0 ? days : 0), days == 1 ? "" : "s");
+	else
+		ward_risk_behind(l->f, row_of(origin), "%s", p->path);
+}
+
 static int look_at_file(struct look *l, struct file *file)
 {
 	enum ward_origin origin = WARD_ORIGIN_UNKNOWN;
 	char *package = NULL;
-	int r = origin_of(l, file, &package, &origin);
+	char *made_by = NULL;
+	bool others = false;
+	int r = origin_of(l, file, &package, &made_by, &others, &origin);
+	if (r < 0) {
+		free(package);
+		free(made_by);
+		return r;
+	}
+	look_at_age(l, file);
+	r = take_program(l, file, package, made_by);
 	if (r < 0)
 		return r;
+	origin = weigh_signature(l, origin, others, file->link);
 	if (origin < l->worst)
 		l->worst = origin;
-	if (row_of(origin) != WARD_RISK_ROWS)
-		ward_risk_behind(l->f, row_of(origin), "%s", file->path);
-	look_at_age(l, file);
+	say_origin(l, origin);
 	if (file->link)
-		unresolved(l, file->path, WARD_ORIGIN_PROJECT);
-	return take_program(l, file, package);
+		unresolved(l, l->f->program.path, WARD_ORIGIN_PROJECT);
+	return 0;
 }
 
 /* --- the command line --- */

@@ -21,6 +21,7 @@
 #include "enforcer/base/limit.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/policy/auto.h"
+#include "enforcer/policy/settings.h"
 
 struct ward_store; /* audit/store/store.h */
 
@@ -31,6 +32,7 @@ enum ward_origin {
 	WARD_ORIGIN_DOWNLOAD,
 	WARD_ORIGIN_MANAGER, /* of npm, pipx, cargo and the like */
 	WARD_ORIGIN_SYSTEM,  /* root's, of no package */
+	WARD_ORIGIN_SIGNED,  /* of these three, and signed with a key of [auto] signers */
 	WARD_ORIGIN_PACKAGE, /* of a package of the distribution */
 	WARD_ORIGIN_NONE,    /* no command was given */
 };
@@ -42,6 +44,21 @@ enum ward_age { WARD_AGE_DAY = 0, WARD_AGE_WEEK, WARD_AGE_MONTH, WARD_AGE_OLD };
 /* Is this tool in f->tools? */
 #define WARD_RISK_WANTS(f, tool) ((f)->tools >> WARD_TOOL_##tool & 1)
 
+/* What the signatures beside a program are worth. Of several the last one here counts. */
+enum ward_signed_state {
+	WARD_SIGNED_NONE = 0, /* there is none, or no key is named */
+	WARD_SIGNED_FOREIGN,  /* with a key that is not named */
+	WARD_SIGNED_GOOD,
+	WARD_SIGNED_BAD, /* it does not verify, or cannot be checked */
+};
+const char *ward_signed_word(enum ward_signed_state s);
+struct ward_signed {
+	enum ward_signed_state state;
+	char signer[17];    /* the key that the signature names; "": none */
+	const char *suffix; /* of the file beside the program */
+	const char *why;    /* of WARD_SIGNED_BAD */
+};
+
 /* The program, as it was found: the same file, unless its inode was changed since. */
 struct ward_risk_program {
 	char *path;    /* host path without links, owned; NULL: none was found */
@@ -51,6 +68,8 @@ struct ward_risk_program {
 	bool has_digest;  /* SHA-256 of its content */
 	uint8_t digest[32];
 	const char *no_digest; /* why there is none */
+	char *made_by;	       /* "npm NAME VERSION" and the like, owned; NULL: nobody says */
+	struct ward_signed sign;
 };
 
 struct ward_risk_facts {
@@ -86,6 +105,7 @@ struct ward_risk_facts {
 	enum ward_origin origin;
 	bool fetched;
 	bool others_write;
+	bool bad_signature;
 	enum ward_age age;
 	bool seen; /* ward_risk_look_past() */
 	/* What runs in the end is not known: a name that leads elsewhere inside, or nowhere here;
@@ -125,7 +145,8 @@ void ward_risk_pass(struct ward_risk_facts *f, const char *variable, const char 
 
 /*
  * From the host. Call it with the rights of the session's owner. What the command names is looked
- * at and never executed; at most WARD_RISK_DIGEST_MAX bytes of it are read.
+ * at and never executed. At most WARD_RISK_DIGEST_MAX bytes of it are read, or as many as its
+ * signature needs (signature.h).
  */
 #define WARD_RISK_DIGEST_MAX ((size_t)2 << 20)
 struct ward_risk_command {
@@ -139,7 +160,8 @@ struct ward_risk_command {
 	size_t n_written;
 	/* NULL: where dpkg keeps its lists. Only what root alone can write is believed. */
 	const char *packages;
-	struct timespec now; /* CLOCK_REALTIME */
+	const struct ward_strings *signers; /* [auto] signers; NULL: none */
+	struct timespec now;		    /* CLOCK_REALTIME */
 };
 int ward_risk_look_program(const struct ward_risk_command *c, struct ward_risk_facts *f,
 	struct ward_err *err) ward_must_check;

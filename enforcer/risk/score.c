@@ -32,6 +32,21 @@ static unsigned counted(enum ward_risk_row row, const struct ward_risk_facts *f)
 	return 0;
 }
 
+const char *ward_signed_word(enum ward_signed_state s)
+{
+	switch (s) {
+	case WARD_SIGNED_NONE:
+		break;
+	case WARD_SIGNED_FOREIGN:
+		return "foreign";
+	case WARD_SIGNED_GOOD:
+		return "good";
+	case WARD_SIGNED_BAD:
+		return "bad";
+	}
+	return "none";
+}
+
 const char *ward_risk_sentence(enum ward_risk_row row)
 {
 	return row < WARD_RISK_ROWS ? rows[row].sentence : "?";
@@ -68,6 +83,7 @@ void ward_risk_facts_clear(struct ward_risk_facts *f)
 		free(f->behind[i]);
 	free(f->program.path);
 	free(f->program.package);
+	free(f->program.made_by);
 	*f = WARD_RISK_FACTS_INIT;
 }
 

@@ -88,6 +88,8 @@ static const char *other_value(const struct ward_key *k)
 		return "no-time 77";
 	case WARD_KEY_TYPE_RISK_FROM:
 		return "restricted 7";
+	case WARD_KEY_TYPE_SIGNER:
+		return "RWRzZXZlbjc3NwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g";
 	case WARD_KEY_TYPE_TOOLS:
 		return "files, mail";
 	case WARD_KEY_TYPE_MONEY:

@@ -86,6 +86,7 @@ static struct ward_risk_facts quiet(void)
 	CASE(FROM_PROJECT, 1, f->origin = WARD_ORIGIN_PROJECT, f->origin = WARD_ORIGIN_PACKAGE)    \
 	CASE(FETCHED, 1, f->fetched = true, f->fetched = false)                                    \
 	CASE(OTHERS_WRITE, 1, f->others_write = true, f->others_write = false)                     \
+	CASE(BAD_SIGNATURE, 1, f->bad_signature = true, f->bad_signature = false)                  \
 	CASE(AGE_DAY, 1, f->age = WARD_AGE_DAY, f->age = WARD_AGE_OLD)                             \
 	CASE(AGE_WEEK, 1, f->age = WARD_AGE_WEEK, f->age = WARD_AGE_OLD)                           \
 	CASE(AGE_MONTH, 1, f->age = WARD_AGE_MONTH, f->age = WARD_AGE_OLD)                         \

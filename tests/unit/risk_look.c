@@ -6,6 +6,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,7 @@ END_TEST
 struct place {
 	char *top, *project, *home, *info;
 	const char *written[1];
+	const struct ward_strings *signers;
 };
 
 static void place_make(struct place *p)
@@ -185,6 +187,7 @@ static void place_make(struct place *p)
 	p->home = sub(p->top, "home", 0755);
 	p->info = sub(p->top, "info", 0755);
 	p->written[0] = p->project;
+	p->signers = NULL;
 }
 
 static void place_free(struct place *p)
@@ -213,7 +216,8 @@ static struct ward_risk_facts of_command(struct place *p, const char *words)
 		.owner = geteuid(),
 		.written = p->written,
 		.n_written = 1,
-		.packages = p->info};
+		.packages = p->info,
+		.signers = p->signers};
 	clock_gettime(CLOCK_REALTIME, &c.now);
 	int r = ward_risk_look_program(&c, &f, &err);
 	ck_assert_msg(r == 0, "%s: %s", words, err.text);
@@ -342,6 +346,213 @@ START_TEST(who_can_replace_and_how_old)
 }
 END_TEST
 
+/* --- who made it --- */
+
+static void made_is(struct place *p, const char *path, const char *want)
+{
+	struct ward_risk_facts f = of_command(p, path);
+	const char *got = f.program.made_by;
+	ck_assert_msg(want ? got && strcmp(got, want) == 0 : !got, "%s: %s", path, got ? got : "-");
+	ward_risk_facts_clear(&f);
+}
+
+/* Makes each directory of a path beneath top. */
+static char *deep(const char *top, const char *path)
+{
+	ward_cleanup_free char *copy = strdup(path);
+	char *at = strdup(top);
+	for (char *s = strtok(copy, "/"); s; s = strtok(NULL, "/")) {
+		char *next = NULL;
+		ck_assert_int_gt(asprintf(&next, "%s/%s", at, s), 0);
+		ck_assert(mkdir(next, 0755) == 0 || errno == EEXIST);
+		free(at);
+		at = next;
+	}
+	return at;
+}
+
+START_TEST(who_made_it)
+{
+	struct place p;
+	char path[600];
+	place_make(&p);
+	/* npm, with a scope; one that calls itself otherwise; one that a session wrote. */
+	ward_cleanup_free char *npm = deep(p.home, "lib/node_modules/@s/tool/dist");
+	put(npm, "cli.js", "", 0755);
+	snprintf(path, sizeof(path), "%s/cli.js", npm);
+	made_is(&p, path, NULL);
+	ward_cleanup_free char *package = deep(p.home, "lib/node_modules/@s/tool");
+	put(package, "package.json", "{\"name\": \"@s/tool\", \"version\": \"1.2.3\"}", 0644);
+	made_is(&p, path, "npm @s/tool 1.2.3");
+	struct ward_risk_facts f = of_command(&p, path);
+	ck_assert_int_eq(f.origin, WARD_ORIGIN_MANAGER);
+	ck_assert_msg(strstr(f.behind[WARD_RISK_FROM_MANAGER], "(npm @s/tool 1.2.3, 0 days ago)"),
+		"%s", f.behind[WARD_RISK_FROM_MANAGER]);
+	ward_risk_facts_clear(&f);
+	put(package, "package.json", "{\"name\": \"@s/git\", \"version\": \"1.2.3\"}", 0644);
+	made_is(&p, path, NULL);
+	put(package, "package.json", "{\"name\": \"@s/tool\", \"version\": \"1\\n2\"}", 0644);
+	made_is(&p, path, NULL);
+	put(package, "package.json", "[", 0644);
+	made_is(&p, path, NULL);
+	ward_cleanup_free char *theirs = deep(p.project, "node_modules/tool");
+	put(theirs, "cli.js", "", 0755);
+	put(theirs, "package.json", "{\"name\": \"tool\", \"version\": \"1.2.3\"}", 0644);
+	snprintf(path, sizeof(path), "%s/cli.js", theirs);
+	made_is(&p, path, NULL);
+	/* A venv: what RECORD has, and what it does not have. */
+	ward_cleanup_free char *bin = deep(p.home, "venv/bin");
+	ward_cleanup_free char *venv = deep(p.home, "venv");
+	ward_cleanup_free char *dist =
+		deep(p.home, "venv/lib/python3.11/site-packages/a_b-4.5.dist-info");
+	put(bin, "ab", "", 0755);
+	put(bin, "b", "", 0755);
+	put(dist, "RECORD", "a_b.py,,\n../../../bin/ab,sha256=x,1\n", 0644);
+	snprintf(path, sizeof(path), "%s/ab", bin);
+	made_is(&p, path, "pip a_b 4.5");
+	put(venv, "pyvenv.cfg", "home = /usr/bin\n", 0644);
+	made_is(&p, path, "venv a_b 4.5");
+	origin_is(&p, WARD_ORIGIN_MANAGER, "%s", path);
+	snprintf(path, sizeof(path), "%s/b", bin);
+	made_is(&p, path, NULL);
+	origin_is(&p, geteuid() ? WARD_ORIGIN_DOWNLOAD : WARD_ORIGIN_SYSTEM, "%s", path);
+	/* pipx */
+	put(venv, "pipx_metadata.json",
+		"{\"main_package\": {\"package\": \"bee\", \"package_version\": \"6\", \"apps\": [\"b\"]}}",
+		0644);
+	made_is(&p, path, "pipx bee 6");
+	/* A link in the place of what a manager wrote. */
+	char from[600];
+	char to[600];
+	snprintf(from, sizeof(from), "%s/pipx_metadata.json", venv);
+	snprintf(to, sizeof(to), "%s/real.json", venv);
+	ck_assert_int_eq(rename(from, to), 0);
+	ck_assert_int_eq(symlink(to, from), 0);
+	made_is(&p, path, NULL);
+	/* cargo */
+	ward_cleanup_free char *cargo = deep(p.home, ".cargo");
+	ward_cleanup_free char *cargo_bin = deep(p.home, ".cargo/bin");
+	put(cargo_bin, "rg", "", 0755);
+	put(cargo, ".crates2.json",
+		"{\"installs\": {\"ripgrep 14.1.0 (registry+https://example.org)\": {\"bins\": [\"rg\"]}}}",
+		0644);
+	snprintf(path, sizeof(path), "%s/rg", cargo_bin);
+	made_is(&p, path, "cargo ripgrep 14.1.0");
+	place_free(&p);
+}
+END_TEST
+
+/* --- signatures --- */
+
+struct signed_by {
+	uint8_t id[8], pub[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
+	char text[64];
+	char *v[1];
+	struct ward_strings signers;
+};
+
+static void key_make(struct signed_by *k)
+{
+	uint8_t all[42] = "Ed";
+	ck_assert_int_ge(sodium_init(), 0);
+	crypto_sign_keypair(k->pub, k->secret);
+	memcpy(k->id, "12345678", 8);
+	memcpy(all + 2, k->id, 8);
+	memcpy(all + 10, k->pub, 32);
+	sodium_bin2base64(
+		k->text, sizeof(k->text), all, sizeof(all), sodium_base64_VARIANT_ORIGINAL);
+	k->v[0] = k->text;
+	k->signers = (struct ward_strings){.v = k->v, .n = 1};
+}
+
+/* minisign's form of it: hashed, with a signed comment. */
+static void sign(const struct signed_by *k, const char *text, char ret[400])
+{
+	uint8_t digest[64], all[74] = "ED", both[64 + 7], comment[64];
+	char first[120], second[120];
+	crypto_generichash(digest, sizeof(digest), (const uint8_t *)text, strlen(text), NULL, 0);
+	memcpy(all + 2, k->id, 8);
+	crypto_sign_detached(all + 10, NULL, digest, sizeof(digest), k->secret);
+	memcpy(both, all + 10, 64);
+	memcpy(both + 64, "comment", 7);
+	crypto_sign_detached(comment, NULL, both, sizeof(both), k->secret);
+	sodium_bin2base64(first, sizeof(first), all, sizeof(all), sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(
+		second, sizeof(second), comment, sizeof(comment), sodium_base64_VARIANT_ORIGINAL);
+	snprintf(ret, 400, "untrusted comment: x\n%s\ntrusted comment: comment\n%s\n", first,
+		second);
+}
+
+static enum ward_signed_state state_of(struct place *p, const char *path, enum ward_origin *ret)
+{
+	struct ward_risk_facts f = of_command(p, path);
+	enum ward_signed_state s = f.program.sign.state;
+	ck_assert_int_eq(f.bad_signature, s == WARD_SIGNED_BAD);
+	*ret = f.origin;
+	ward_risk_facts_clear(&f);
+	return s;
+}
+
+/* No bit of the signature, of its key or of the program can be another. */
+START_TEST(each_bit_of_a_signature_counts)
+{
+	static const char text[] = "#!/bin/sh\n";
+	struct place p;
+	struct signed_by k;
+	char good[400];
+	char path[400];
+	enum ward_origin origin = WARD_ORIGIN_NONE;
+	place_make(&p);
+	key_make(&k);
+	sign(&k, text, good);
+	put(p.home, "tool", text, 0755);
+	put(p.home, "tool.minisig", good, 0644);
+	snprintf(path, sizeof(path), "%s/tool", p.home);
+	ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_NONE);
+	ck_assert_int_ne(origin, WARD_ORIGIN_SIGNED);
+	p.signers = &k.signers;
+	ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_GOOD);
+	ck_assert_int_eq(origin, WARD_ORIGIN_SIGNED);
+	/* The text of the untrusted comment is nobody's. */
+	const size_t from = strlen("untrusted comment: x");
+	for (size_t i = 0; i < strlen(good); i++) {
+		char other[400];
+		snprintf(other, sizeof(other), "%s", good);
+		other[i] ^= 1;
+		put(p.home, "tool.minisig", other, 0644);
+		enum ward_signed_state s = state_of(&p, path, &origin);
+		ck_assert_msg(s == WARD_SIGNED_BAD || s == WARD_SIGNED_FOREIGN ||
+				      (i == from - 1 && s == WARD_SIGNED_GOOD),
+			"byte %zu: %s", i, ward_signed_word(s));
+		ck_assert(s == WARD_SIGNED_GOOD || origin != WARD_ORIGIN_SIGNED);
+	}
+	/* Each shorter one. */
+	for (size_t n = 0; n < strlen(good); n++) {
+		char other[400];
+		snprintf(other, sizeof(other), "%.*s", (int)n, good);
+		put(p.home, "tool.minisig", other, 0644);
+		ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_BAD);
+	}
+	put(p.home, "tool.minisig", good, 0644);
+	ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_GOOD);
+	for (size_t i = 0; i < strlen(text); i++) {
+		char other[sizeof(text)];
+		memcpy(other, text, sizeof(text));
+		other[i] ^= 1;
+		put(p.home, "tool", other, 0755);
+		ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_BAD);
+	}
+	put(p.home, "tool", "", 0755);
+	ck_assert_int_eq(state_of(&p, path, &origin), WARD_SIGNED_BAD);
+	/* In the project the same bytes are worth nothing. */
+	put(p.project, "tool", text, 0755);
+	put(p.project, "tool.minisig", good, 0644);
+	ck_assert_int_eq(state_of(&p, "./tool", &origin), WARD_SIGNED_GOOD);
+	ck_assert_int_eq(origin, WARD_ORIGIN_PROJECT);
+	place_free(&p);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("risk_look");
@@ -352,6 +563,8 @@ int main(void)
 	tcase_add_test(t, where_programs_come_from);
 	tcase_add_test(t, copies_do_not_gain);
 	tcase_add_test(t, who_can_replace_and_how_old);
+	tcase_add_test(t, who_made_it);
+	tcase_add_test(t, each_bit_of_a_signature_counts);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -50,6 +50,18 @@ static void print_answer(const json_t *o)
 	ward_outf("\n");
 }
 
+/* A signature that counts for nothing would be missed without a line. */
+static void print_signature(const json_t *o)
+{
+	const json_t *program = json_object_get(o, "program");
+	const json_t *s = json_object_get(program, "signature");
+	if (!json_is_object(s))
+		return;
+	ward_outf("%-12s %s: %s%s%s", "signature", text(s, "state"), text(program, "path"),
+		text(s, "suffix"), *text(s, "signer") ? " by key " : "");
+	ward_outf("%s%s%s\n", text(s, "signer"), *text(s, "why") ? ": " : "", text(s, "why"));
+}
+
 void ward_risk_print(const json_t *o, bool verbose)
 {
 	const json_t *from = NULL;
@@ -69,6 +81,7 @@ void ward_risk_print(const json_t *o, bool verbose)
 	ward_outf(" points; never less than %s\n", text(o, "least"));
 	if (*text(o, "passed"))
 		ward_outf("%-12s %s\n", "passed over", text(o, "passed"));
+	print_signature(o);
 	ward_outf("%-12s %lld of this project or program\n", "sessions", number(o, "sessions"));
 }
 

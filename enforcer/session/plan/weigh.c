@@ -117,7 +117,8 @@ static int look_at_program(const struct ward_run_options *o, const struct ward_r
 		.home = p->id.home,
 		.owner = p->id.owner_uid,
 		.written = (const char *const *)w.v,
-		.n_written = w.n};
+		.n_written = w.n,
+		.signers = &p->settings->auto_signers};
 	clock_gettime(CLOCK_REALTIME, &c.now);
 	r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)

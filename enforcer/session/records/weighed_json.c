@@ -43,6 +43,18 @@ static json_t *row_json(
 	return o;
 }
 
+/* null: no key is named, or no signature lies beside the program. */
+static json_t *signature_json(const struct ward_signed *s)
+{
+	if (s->state == WARD_SIGNED_NONE)
+		return json_null();
+	json_t *o = json_pack("{s:s, s:s, s:o}", "state", ward_signed_word(s->state), "suffix",
+		s->suffix, "signer", *s->signer ? json_string(s->signer) : json_null());
+	if (s->why)
+		json_object_set_new(o, "why", json_string(s->why));
+	return o;
+}
+
 static json_t *program_json(const struct ward_risk_program *p, size_t *room)
 {
 	char hex[65];
@@ -52,6 +64,8 @@ static json_t *program_json(const struct ward_risk_program *p, size_t *room)
 		"package", text(p->package, room), "dev", (json_int_t)p->dev, "ino",
 		(json_int_t)p->ino, "size", (json_int_t)p->size, "ctime", (json_int_t)p->ctime_ns);
 	json_object_set_new(o, "sha256", p->has_digest ? json_string(hex) : json_null());
+	json_object_set_new(o, "made_by", text(p->made_by, room));
+	json_object_set_new(o, "signature", signature_json(&p->sign));
 	if (p->no_digest)
 		json_object_set_new(o, "no_digest", json_string(p->no_digest));
 	return o;

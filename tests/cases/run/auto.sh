@@ -197,6 +197,9 @@ expect 0 "$WARDFS" risk --policy ../much.policy -- ./x.js
 has "$OUT" '→ deno'
 has "$OUT" 'docker: '
 has "$OUT" '    14  from-project'
+# Each value of a flag once: the home is named by the session and by the policy.
+"$WARDFS" run --dry-run --json --mode deno -- ./x.js >../deno.json || fail "mode deno"
+/usr/bin/python3 "$WARD_SRC/tests/support/signed.py" once ../deno.json || fail "the flags of Deno"
 expect 125 "$WARDFS" run --policy ../much.policy -- true
 END
 unshare -m --propagation private sh ../deno.sh || fail "a stricter mode"
