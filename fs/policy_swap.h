@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another policy for a running session. Each request is served under one policy: it holds
- * fs->turn for reading from its arrival to its answer, and the swap takes it for writing, in short
- * tries, so that a request that waits for a disk makes the others wait no longer than that.
+ * Puts another policy in force in a running session. Each request is served under one policy: it
+ * holds fs->turn for reading from its arrival to its answer. The swap takes fs->turn for writing,
+ * in short tries. So if a request waits for a disk, the others wait no longer than one try.
  *
- * What was open loses the rights that it no longer has and gains none: handles that we read and
- * write for at once; of those that the kernel reads and writes itself, the inode goes bad
- * (retired_inodes.h). Then the kernel forgets all names, attributes, listings and pages.
+ * An open handle loses the rights that the new policy refuses, and gains none. Handles that the
+ * daemon reads and writes for lose them at once. For handles that the kernel reads and writes
+ * itself, the inode goes bad (retired_inodes.h). Then the kernel forgets all names, attributes,
+ * listings and pages.
  */
 #pragma once
 

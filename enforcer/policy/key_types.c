@@ -263,7 +263,7 @@ PARSE(anchor)
 	if (strncmp(value, "file:", 5) == 0 || strncmp(value, "exec:", 5) == 0)
 		return ward_value_sandbox_path(value + 5, false, err);
 	return ward_err_set(err, -EINVAL,
-		"'%s' is none of: journald, syslog, file:PATH, exec:PATH, none", value);
+		"'%s' is not one of: journald, syslog, file:PATH, exec:PATH, none", value);
 }
 
 /* ACTION PATH [PATH2] VERDICT, taken apart where it is run; here only counted and the ends known.

@@ -2,11 +2,11 @@
 /*
  * Does a symbolic link lead past a rule?
  *
- * A program of the host that opens NAME/x follows a link NAME to another directory, and the rule
- * on NAME/x does not hold there. So a name is no place for a new link where a rule on a name
- * beneath it takes away what the name itself gives. Every such rule is live at the name's state.
- * Rules that begin at every depth hold at the link's target too, and are not stored as live. A `**`
- * that is in force at the tree's root holds for every target in the tree.
+ * If NAME is a link to another directory, a program outside the sandbox that opens NAME/x follows
+ * it. The rule on NAME/x does not apply at the target. So wardfs refuses a new link NAME if a rule
+ * on a name beneath NAME takes away rights that NAME itself gives. Every such rule is live at the
+ * state of NAME. Rules that begin at every depth also apply at the link's target, and are not
+ * stored as live. A `**` that is in force at the tree's root applies to every target in the tree.
  */
 #include "enforcer/policy/internal.h"
 

@@ -31,7 +31,7 @@ int ward_value_word(const char *text, const char *const *words, uint64_t *ret, s
 		size_t n = strlen(all);
 		snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", words[i]);
 	}
-	return ward_err_set(err, -EINVAL, "'%s' is none of: %s", text, all);
+	return ward_err_set(err, -EINVAL, "'%s' is not one of: %s", text, all);
 }
 
 /* A list "1,2,3" of ports, at least one. They are compared as text: no zero may stand in front. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The view of an image: a directory takes the place of the host's programs and libraries. What the
- * session makes itself comes first: an entry of ours wins over the image's. Where something of ours
- * lies beneath a directory of the image that lacks it, that directory is ours too, and shows what
- * the image has in it, entry by entry.
+ * The view of an image: a directory replaces the host's programs and libraries. An entry that the
+ * session makes itself wins over an entry of the image. Where the session needs an entry beneath a
+ * directory of the image, the session makes that directory too, and shows the image's entries in it
+ * one by one.
  *
- * Nothing of the image is followed here: its symbolic links are links inside, and lead to what the
- * view shows there.
+ * wardfs follows no symbolic link of the image here. Inside, the links lead to what the view shows.
  */
 #include "enforcer/sandbox/view.h"
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owners of POSIX locks that would wait for each other forever: whoever would close the circle is
- * told EDEADLK instead. The kernel finds none, since what it is asked for are open-file-description
- * locks (ops_lock.h).
+ * Finds owners of POSIX locks that would wait for each other forever. The owner whose request would
+ * close the circle gets EDEADLK. The kernel finds no circle, because wardfs takes
+ * open-file-description locks there (ops_lock.h).
  *
- * An owner waits for those that hold a part of the range that it asked for. Only owners that wait
- * themselves can be in a circle, so nobody is asked while one alone waits. What an owner holds is
- * what the kernel says of its descriptor (/proc/self/fdinfo). Those of one tree: in each the kernel
- * has other numbers for owners.
+ * An owner waits for the owners that hold a part of the range that it requested. Only owners that
+ * wait can be in a circle, so there is no search while a single owner waits. The kernel says which
+ * locks an owner holds (/proc/self/fdinfo of its descriptor). A search stays within one tree,
+ * because the kernel's numbers for owners differ from tree to tree.
  *
- * A search has bounds of looks and of CPU time. Beyond them nobody is told, and the owners wait.
+ * A search has a bound of looks and a bound of CPU time. Beyond them no owner gets EDEADLK, and the
+ * owners wait.
  */
 #pragma once
 

@@ -7,6 +7,7 @@ blocks of code and what they print, macros of mdoc, and lines with a piece of co
 broken.
 Words: README.md, SECURITY.md, the pages in docs/ but for those below, and the texts of the programs:
 messages, what verbs print, and the fixes and findings of doctor and check.
+Inversions: turns of phrase that make people read a sentence twice, in every document and text.
 """
 import re
 import sys
@@ -17,6 +18,11 @@ COLUMNS, WORDS = 100, 30
 SPAN = 60  # a piece of code of so many columns excuses its line
 # Two pages that list how each case differs keep longer sentences.
 LONGER = ("docs/posix.md", "docs/wardfs-policy.5.md")
+# "HOST:PORT is meant" becomes "give HOST:PORT": each has a plain form with the actor first.
+INVERTED = re.compile(
+    r"\bis meant\b(?! to)|(?<!line )\bof which\b|\bnone is\b|\bneither is\b|\b(?:is|are) none of\b"
+    r"|\bdo(?:es)? not know (?:it|this|that)\b|\bwhat is (?:no|such|none)\b|\bis to be had\b"
+    r"|\bwhat is \w+ is what\b|\bthe former\b|^What [^,.?]+, is\b", re.I)
 CALLS = re.compile(r"\b(ward_err_set|ward_err_wrap|ward_tellf?|ward_sayf?|ward_outf|ward_check_say"
                    r"|ward_buf_puts|ward_buf_printf|say_entry|say_rule|say_reach)\(")
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\s*(?:"(?:[^"\\]|\\.)*"|PRI\w+))*')
@@ -93,6 +99,13 @@ def long_sentences(parts):
             yield f"{len(words)} words: {part[:90]}"
 
 
+def inversions(parts):
+    for part in parts:
+        found = INVERTED.search(part.replace("\\n", " "))
+        if found:
+            yield f"say it with the actor first, not with '{found.group()}': {part[:90]}"
+
+
 def main():
     # The controls: each of these is found.
     line = "a " * 60
@@ -107,6 +120,12 @@ def main():
     fix = 'ward_check_say(c, WARD_X,\n\t"short",\n\t"' + "a " * 20 + '"\n\t"' + "a " * 20 + '", b);'
     if not list(long_sentences(p for _, m in messages(fix) for p in sentences(m))):
         sys.exit("control: a long fix")
+    for turned in ("a, of which one is b.", "tcp:a: HOST:PORT is meant", "What fails, is told.",
+                   "'x' is none of: y", "the ledger does not know it"):
+        if not list(inversions([turned])):
+            sys.exit("control: an inversion")
+    if list(inversions(["which line of which policy refused it", "it is meant to bind the owner"])):
+        sys.exit("control: no inversion")
     if not has_sentences("docs/for-agents.md") or has_sentences("docs/adr/0001-libraries.md"):
         sys.exit("control: a page")
     complaints, looked_at = [], 0
@@ -115,6 +134,8 @@ def main():
         complaints += [f"{path}:{n}: more than {COLUMNS} columns" for n in long_lines(read(path))]
         if has_sentences(path):
             complaints += [f"{path}: {found}" for found in long_sentences(prose(read(path)))]
+        if path.endswith(".md"):
+            complaints += [f"{path}: {found}" for found in inversions(prose(read(path)))]
     for path in files(".c", ".h", ".py", ".sh", ".build"):
         looked_at += 1
         mark = ("/*", "*", "//") if path.endswith((".c", ".h")) else "#"
@@ -124,7 +145,8 @@ def main():
         if path.startswith("tests/"):
             continue
         for number, message in messages(read(path)):
-            complaints += [f"{path}:{number}: {found}" for found in long_sentences(sentences(message))]
+            complaints += [f"{path}:{number}: {found}" for finds in (long_sentences, inversions)
+                           for found in finds(sentences(message))]
     finish(complaints, looked_at)
 
 

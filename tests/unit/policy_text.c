@@ -266,10 +266,10 @@ START_TEST(values)
 	refused(HEAD "[limits]\nwall = 30m1h\n",
 		"f:4: wall: '30m1h' is not a time ('h' stands behind 'm'): write 90, 30s, 10m or "
 		"1h30m");
-	refused(HEAD "[limits]\ncore = true\n", "f:4: core: 'true' is none of: no, yes");
+	refused(HEAD "[limits]\ncore = true\n", "f:4: core: 'true' is not one of: no, yes");
 	refused(HEAD "[limits]\ncpus = 0\n", "f:4: cpus: '0': write a number such as 2 or 1.5");
 	refused(HEAD "[network]\nmode = open\n",
-		"f:4: mode: 'open' is none of: none, allowlist, proxy, host");
+		"f:4: mode: 'open' is not one of: none, allowlist, proxy, host");
 	refused(HEAD "[network]\nallow = http://x\n",
 		"f:4: allow: 'http://x' is not a destination: write example.org:443, "
 		"*.example.org or "

@@ -142,7 +142,8 @@ static int check_word(const char *option, const char *word, const char *const *w
 			return 0;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const char *near = ward_near(word, words, n, sizeof(*words));
-	ward_buf_printf(&b, "%s %s: %s", option, word, near ? "did you mean " : "there are");
+	ward_buf_printf(
+		&b, "%s %s: %s", option, word, near ? "did you mean " : "unknown; the words are");
 	if (near)
 		ward_buf_printf(&b, "%s?", near);
 	for (size_t i = 0; !near && i < n; i++)

@@ -52,11 +52,10 @@ static const char readme_rest[] =
 	"on.\n"
 	"                 A name that ends with .zst is compressed; zstd -d unpacks it.\n"
 	"checkpoints      signed roots of their tree\n"
-	"public.keys      that the checkpoints are signed with\n"
-	"policy           that was in force at the start, as it was compiled\n";
-static const char readme_reloaded[] =
-	"policy.N         the one of the N-th reload that came into force\n";
-static const char readme_texts[] = "policy.txt       those that were in force, as one text each\n";
+	"public.keys      the keys that verify the checkpoints\n"
+	"policy           the policy at the start, as it was compiled\n";
+static const char readme_reloaded[] = "policy.N         the policy of the N-th reload\n";
+static const char readme_texts[] = "policy.txt       each policy that was in force, as text\n";
 static const char readme_end[] =
 	"attestation.json what was in force and held, signed (in-toto, DSSE)\n";
 

@@ -205,8 +205,8 @@ static void report_forgotten(struct verify *v)
 		if (ward_ledger_view_find(&v->ledger, name))
 			continue;
 		ward_verify_say(&res, WARD_VERIFY_MISSING, 0,
-			"it was verified before, and the ledger does not know it: its entries were "
-			"cut off");
+			"an earlier run verified it, and the ledger has no entry of it now: somebody "
+			"cut the ledger");
 		report(v, name, &res);
 	}
 }
@@ -686,8 +686,8 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 				verify_elsewhere(v, &notes, i, good, err), err);
 	}
 	if (r == 0 && foreign > 0) {
-		snprintf(res.text, sizeof(res.text),
-			"%zu of %zu are signed by keys that are none of this host's", foreign, all);
+		snprintf(res.text, sizeof(res.text), "keys of other hosts signed %zu of %zu",
+			foreign, all);
 		report(v, "checkpoints", &res);
 	}
 	return r;

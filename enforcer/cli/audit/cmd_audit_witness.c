@@ -170,8 +170,8 @@ static int told(struct audit_cmd *c, const struct asked *a, int status, struct w
 	}
 	if (status == UNKNOWN_LOG || status == FORBIDDEN)
 		return ward_err_set(err, -EACCES,
-			"%s does not know this log (%d). Give its operator the key: %s", c->object,
-			status, vkey);
+			"%s does not follow this log (%d). Give its operator the key: %s",
+			c->object, status, vkey);
 	return ward_err_set(err, -EIO, "%s answered %d", c->object, status);
 }
 

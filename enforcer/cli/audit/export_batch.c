@@ -72,12 +72,11 @@ static int set_target(struct ward_export_batch *b, struct ward_err *err)
 	if (!c->http) {
 		const char *place = target + strlen("tls:");
 		return ward_dial_split(place, strlen(place), NULL, c->host, c->port) < 0
-			       ? ward_err_set(err, -EINVAL, "%s: tls:HOST:PORT is meant", target)
+			       ? ward_err_set(err, -EINVAL, "%s: give tls:HOST:PORT", target)
 			       : 0;
 	}
 	if (ward_dial_url(target, &u) < 0)
-		return ward_err_set(
-			err, -EINVAL, "%s: http[s]://HOST[:PORT][/PATH] is meant", target);
+		return ward_err_set(err, -EINVAL, "%s: give http[s]://HOST[:PORT][/PATH]", target);
 	memcpy(c->host, u.host, sizeof(c->host));
 	memcpy(c->port, u.port, sizeof(c->port));
 	const bool six = strchr(u.host, ':') != NULL;

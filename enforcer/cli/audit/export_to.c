@@ -54,7 +54,7 @@ static int connect_tcp(struct ward_export_to *x, const char *target, struct ward
 {
 	char host[WARD_DIAL_HOST_MAX], port[WARD_DIAL_PORT_MAX];
 	if (ward_dial_split(target, strlen(target), NULL, host, port) < 0)
-		return ward_err_set(err, -EINVAL, "tcp:%s: HOST:PORT is meant", target);
+		return ward_err_set(err, -EINVAL, "tcp:%s: give tcp:HOST:PORT", target);
 	x->stream = true;
 	return ward_dial(host, port, STUCK_S, &x->fd, err);
 }

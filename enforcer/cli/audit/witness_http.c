@@ -168,7 +168,7 @@ int ward_witness_post(
 	ward_cleanup(ward_buf_clear) struct ward_buf heard = {.max = sizeof(struct cage)};
 	int32_t status = 0;
 	if (ward_dial_url(url, &u) < 0 || u.tls)
-		return ward_err_set(err, -EINVAL, "%s: http://HOST[:PORT][/PREFIX] is meant", url);
+		return ward_err_set(err, -EINVAL, "%s: give http://HOST[:PORT][/PREFIX]", url);
 	int r = ward_dial(u.host, u.port, WARD_WITNESS_SECONDS, &sock, err);
 	if (r < 0)
 		return r;

@@ -104,8 +104,8 @@ static const struct argp_option options[] = {
 		"The policy while the command runs. Default: the profile for CMD if CMD is a "
 		"known agent, else medium. wardfs learn ignores your file for the project",
 		0},
-	{"env", 'e', "NAME[=VALUE]", 0, "As of wardfs run; repeats", 0},
-	{"net", OPT_NET, "HOST[:PORT]", 0, "As of wardfs run; repeats", 0},
+	{"env", 'e', "NAME[=VALUE]", 0, "As in wardfs run; repeats", 0},
+	{"net", OPT_NET, "HOST[:PORT]", 0, "As in wardfs run; repeats", 0},
 	{"write", OPT_WRITE, "FILE", OPTION_ARG_OPTIONAL,
 		"Write the proposal to FILE, which must not exist. Without FILE, add it to your "
 		"file for this project; the next run uses it",
@@ -451,8 +451,8 @@ static int try_again(const struct args *a, struct proposal *p, struct ward_err *
 	char session[WARD_SESSION_NAME_MAX + 1];
 	if (p->status != 0)
 		ward_sayf(
-			"the command ended with status %d: what is proposed is what it used until "
-			"then, and was not tried",
+			"the command ended with status %d. The proposal has what the command used until "
+			"then, and wardfs did not try it",
 			p->status);
 	else if (!a->once && a->agent)
 		ward_say(

@@ -186,7 +186,7 @@ static int check_tracked(const struct ward_policy_place *place, struct report *r
 			names.data + at);
 		rp->warnings++;
 		put_finding(rp, "warning", d.rule->file, d.rule->line, ward_buf_str(&what),
-			ward_buf_str(&why), "deny is meant");
+			ward_buf_str(&why), "use deny");
 	}
 	return r;
 }

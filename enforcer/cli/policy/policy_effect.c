@@ -191,7 +191,7 @@ void policy_effect_print(const struct policy_effect *e, const char *pattern)
 	}
 	ward_out_lines(ward_buf_str(&e->settings_text), e->settings_text.len);
 	if (e->more_groups)
-		ward_outf("  and other paths, of which each loses or gains something else\n");
+		ward_outf("  and other paths; each loses or gains something else\n");
 	if (e->settings > SETTINGS_MAX)
 		ward_outf("  and %zu more settings\n", e->settings - SETTINGS_MAX);
 	if (e->cut)

@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->env = more;
 		a->env[a->join.n_env++] = arg;
 		if (arg[0] == '=' || !strchr(arg, '='))
-			ward_arguments_wrong(state, "--env %s: NAME=VALUE is meant", arg);
+			ward_arguments_wrong(state, "--env %s: give NAME=VALUE", arg);
 		return 0;
 	}
 	case OPT_CWD:

@@ -309,14 +309,14 @@ static int cmd_keep(int argc, char **argv)
 int ward_cmd_home(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
-		{"list", cmd_list, "wardfs home list", "the kept homes, and whose they are"},
-		{"size", cmd_size, "wardfs home size", "how large they are"},
+		{"list", cmd_list, "wardfs home list", "list the kept homes and their owners"},
+		{"size", cmd_size, "wardfs home size", "print their sizes"},
 		{"keep", cmd_keep, "wardfs home keep",
 			"give a kept home to a new directory at the same path"},
 		{"clear", cmd_clear, "wardfs home clear", "delete a kept home"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs home",
-		"The homes that sessions keep for their projects.\n", verbs,
+		"Manages the homes that sessions keep for their projects.\n", verbs,
 		sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

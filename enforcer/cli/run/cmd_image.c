@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_FROM:
 		if (!ward_image_engine(arg))
 			ward_arguments_wrong(
-				state, "--from %s: docker, podman or skopeo is meant", arg);
+				state, "--from %s: give docker, podman or skopeo", arg);
 		a->from = arg;
 		return 0;
 	case OPT_TAG:
@@ -206,15 +206,15 @@ static int pull(const struct args *a, struct ward_image *ret, struct ward_err *e
 
 static const struct argp_option pull_options[] = {
 	{"from", OPT_FROM, "ENGINE", 0,
-		"docker or podman, whose image it is; or skopeo, which asks a registry. Default: docker, "
+		"Take the image from docker or podman, or from a registry with skopeo. Default: docker, "
 		"else podman",
 		0},
-	{"tag", OPT_TAG, "TAG", 0, "Of several images in a layout the one with this tag", 0},
+	{"tag", OPT_TAG, "TAG", 0, "If a layout has several images, take the one with this tag", 0},
 	{"json", 'j', NULL, 0, "One JSON object, as of image list", 0}, {0}};
 static const struct argp pull_argp = {pull_options, parse, "IMAGE",
 	"Unpacks IMAGE for run --image: an archive of docker save, podman save or skopeo (./FILE.tar), "
 	"an OCI layout (./DIR), or the name of an image that docker or podman has on this host.\v"
-	"Exit status: 0 the image is in the store; 1 it cannot be had or unpacked; 2 usage.",
+	"Exit status: 0 the image is in the store; 1 wardfs cannot get or unpack it; 2 usage.",
 	NULL, NULL, NULL};
 
 static int cmd_pull(int argc, char **argv)
@@ -239,8 +239,8 @@ static int cmd_pull(int argc, char **argv)
 /* --- rm, prune --- */
 
 static const struct argp rm_argp = {NULL, parse, "IMAGE",
-	"Removes IMAGE: a name of image list, the path it was pulled from, or a digest, which stands "
-	"for all its names.\v"
+	"Removes IMAGE. Give a name from image list, the path it was pulled from, or a digest, which "
+	"removes all its names.\v"
 	"Exit status: 0 removed; 1 there is no such image, or a session uses it.",
 	NULL, NULL, NULL};
 
@@ -262,8 +262,7 @@ static int cmd_rm(int argc, char **argv)
 }
 
 static const struct argp prune_argp = {NULL, parse, "",
-	"Removes images that have no name any more, and what a pull that was killed left.", NULL,
-	NULL, NULL};
+	"Removes images without a name, and the remains of a killed pull.", NULL, NULL, NULL};
 
 static int cmd_prune(int argc, char **argv)
 {
@@ -285,14 +284,14 @@ static int cmd_prune(int argc, char **argv)
 int ward_cmd_image(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {
-		{"list", cmd_list, "wardfs image list", "the images that were pulled"},
+		{"list", cmd_list, "wardfs image list", "list the images in the store"},
 		{"pull", cmd_pull, "wardfs image pull",
-			"unpack an archive, a layout, or an engine's"},
-		{"rm", cmd_rm, "wardfs image rm", "remove one"},
-		{"prune", cmd_prune, "wardfs image prune", "remove those without a name"},
+			"unpack an archive, a layout, or an image of an engine"},
+		{"rm", cmd_rm, "wardfs image rm", "remove an image"},
+		{"prune", cmd_prune, "wardfs image prune", "remove the images without a name"},
 	};
 	static const struct ward_cli_verbs all = {"wardfs image",
-		"The images that wardfs run --image shows.\n", verbs,
+		"Manages the images for wardfs run --image.\n", verbs,
 		sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

@@ -47,10 +47,10 @@ static const struct argp_option options[] = {
 		"Public key of the host that runs the session, as `wardfs audit key show` prints "
 		"it, or a file of such lines; repeats",
 		0},
-	{"destination", 'd', "HOST:PORT", 0, "Where the request goes: the token must say the same",
-		0},
+	{"destination", 'd', "HOST:PORT", 0,
+		"Where the request goes; the token must name the same destination", 0},
 	{"any-destination", OPT_ANY, NULL, 0,
-		"Take a token for whatever destination: the answer says which one it is for", 0},
+		"Accept a token for any destination; the answer names the destination", 0},
 	{"at", OPT_AT, "SECONDS", 0, "Judge as at this time (since the epoch), not now", 0},
 	{"lines", OPT_LINES, NULL, 0,
 		"Read lines \"TOKEN HOST PORT\" and answer each with OK or ERR (a helper of "
@@ -361,9 +361,9 @@ static int cmd_verify_token(int argc, char **argv)
 int ward_cmd_net(int argc, char **argv)
 {
 	static const struct ward_cli_verb verbs[] = {{"verify-token", cmd_verify_token,
-		"wardfs net verify-token", "tell which session a proxy was asked by"}};
+		"wardfs net verify-token", "name the session that sent a request to a proxy"}};
 	static const struct ward_cli_verbs all = {"wardfs net",
-		"What the network of a session tells others.\n", verbs,
+		"Tells a proxy outside which session sent a request.\n", verbs,
 		sizeof(verbs) / sizeof(*verbs)};
 	return ward_cli_call(&all, argc, argv);
 }

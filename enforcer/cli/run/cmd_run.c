@@ -119,8 +119,8 @@ static void take_status_fd(struct ward_run_options *o, const char *arg, struct a
 	/* Nobody else gets it: the command and the helpers have descriptors of their own. */
 	if (ward_quantity_whole(arg, 3, INT_MAX, &fd, NULL) < 0 ||
 		fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
-		ward_arguments_wrong(
-			state, "--status-fd %s: an open descriptor from 3 on is meant", arg);
+		ward_arguments_wrong(state,
+			"--status-fd %s: give the number of an open descriptor, at least 3", arg);
 	o->status_fd = (int)fd;
 }
 
@@ -217,8 +217,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_LABEL:
 		if (!ward_label_valid(arg) || o->labels.n >= WARD_LABELS_MAX)
 			ward_arguments_wrong(state,
-				"--label %s: KEY=VALUE is meant, KEY of a-z, 0-9 and ._- (at most "
-				"32), VALUE of at most 256 bytes, and at most 32 of them",
+				"--label %s: give KEY=VALUE. KEY has at most 32 of a-z, 0-9 and ._-, "
+				"VALUE at most 256 bytes, and a session at most 32 labels",
 				arg);
 		return add(&o->labels.v, &o->labels.n, arg);
 	case ARGP_KEY_ARG:

@@ -49,7 +49,7 @@ bool ward_guards_everywhere(const struct ward_known *k, const struct ward_known_
 		"there",
 		repo->path, WARD_KNOWN_MAX);
 	ward_buf_puts(
-		fix, "look at them, remove what is none of yours, then: wardfs policy forget ");
+		fix, "look at them, remove those that are not yours, then: wardfs policy forget ");
 	ward_shell_word(fix, repo->path);
 	return true;
 }

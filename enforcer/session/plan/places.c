@@ -251,7 +251,7 @@ static int check_name(void *user, const char *dir, const char *name, bool is_lin
 	return ward_err_set(n->err, -EPERM,
 		"%s %s leads out of the tree %s to %s, by a link that a session can change: %s/%s; fix: if you mean the target, name %s",
 		n->what, n->path, t->path, n->target ? n->target : "nowhere", dir, name,
-		n->target ? n->target : "what is meant");
+		n->target ? n->target : "it");
 }
 
 static int go_along(struct named *n)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stopping together with the command, so that the shell that we are a job of gets its terminal back
- * (Ctrl-Z), and only for as long as nothing needs us.
+ * The supervisor stops together with the command (Ctrl-Z), so that the shell gets its terminal
+ * back. It stays stopped only while nothing needs it.
  *
- * That a command has stopped says nothing of what it started before. A supervisor that is stopped
- * holds no limit, records no program and answers nobody; so a process of ours waits beside it, and
- * goes on with it for whoever asks, for what happens inside, and for the next time at which a limit
- * can be met.
+ * Processes that the command started can still run while the command is stopped. A stopped
+ * supervisor enforces no limit, records no program and answers nobody. So a second process of ours
+ * waits beside it, and wakes it for requests, for events inside, and before the next time at which
+ * the session can reach a limit.
  */
 #pragma once
 

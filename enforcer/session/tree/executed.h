@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a session leaves behind that this host may execute later (conf/host-executed.list), and what
- * is no file, or is one elsewhere: named pipes, sockets, devices, and symbolic links that lead out
- * of the tree or to what the command could not write. Whoever opens such a name on the host waits,
- * or reads and writes something else. (Hard links lead to nothing that the command could not write
- * itself: the guard gives no name more rights than the file has.)
+ * Finds the names that a session leaves in the tree and that can harm this host later. These are
+ * files that this host may execute (conf/host-executed.list), named pipes, sockets, devices, and
+ * symbolic links that lead out of the tree or to a file that the command could not write. A program
+ * outside that opens such a name waits, or reads and writes another file. (Hard links need no look:
+ * the guard gives no name more rights than the file has.)
  *
- * Before the command starts, everything in the tree that the list names is taken down: where it is,
- * and a keyed digest of what it is (inode, mode, owner, size, time of change, the target of links;
- * the content of small files; the same of what is beneath a directory and of what is behind a link,
- * there but for the content of a single file). At the end the same is done once more. New is what
- * did not exist, what is not the same, and what was changed since the start by its st_ctime, which
- * no system call sets: so what was set back is named, and what came with a directory that was
- * moved.
+ * Before the command starts, wardfs notes each name in the tree that the list contains, with a
+ * keyed digest. The digest covers inode, mode, owner, size, time of change, the target of a link,
+ * and the content of a small file. It covers the same for everything beneath a directory and behind
+ * a link, but behind a link not the content of a single file. At the end wardfs looks again. A name
+ * counts as new if it did not exist, if its digest differs, or if its st_ctime is after the start.
+ * No system call sets st_ctime, so wardfs also names files that were set back, and files that came
+ * with a directory that was moved.
  *
- * Where the first look met a bound, what it did not see is judged by its st_ctime alone.
+ * If the first look reached a bound, wardfs judges what it did not see by st_ctime alone.
  */
 #pragma once
 

@@ -227,7 +227,7 @@ once x
 echo "--- wrong use"
 for wrong in https://localhost:x http://a@b/ https://h/?x "https://h/a b" https:// 'http://[::1/'; do
 	audit export --to "$wrong" x 2>err && fail "$wrong"
-	says 'http\[s\]://HOST\[:PORT\]\[/PATH\] is meant'
+	says 'give http\[s\]://HOST\[:PORT\]\[/PATH\]'
 done
 expect 2 audit export --to "$url" --format cef x
 expect 2 audit export --timeout 3s x

@@ -187,7 +187,7 @@ end_collector
 
 echo "--- wrong use"
 audit export --to "tls:localhost" x 2>err && fail "no port"
-says 'tls:HOST:PORT is meant'
+says 'give tls:HOST:PORT'
 audit export --to "tcp:localhost:$port" --ca pki/ca.pem x 2>err && fail "--ca without TLS"
 says 'are for --to tls:'
 send localhost --headers pki/ca.key x && fail "--headers to syslog"

@@ -15,7 +15,7 @@ expect 0 "$WARDFS" run --session one --label task=fix --label ticket="A-1 'é'" 
 expect 0 env ANTHROPIC_MODEL=unseen-model "$WARDFS" run --session two --label task=other -- true
 for bad in task= =x Task=x 'ta sk=x' task 1=x "$(printf '%033d' 0 | tr 0 a)=x" "k=$(printf '%0257d' 0)"; do
 	expect 2 "$WARDFS" run --label "$bad" -- true
-	has "$ERR" 'KEY=VALUE is meant'
+	has "$ERR" 'give KEY=VALUE'
 done
 cd ..
 python3 "$WARD_SRC/tests/cases/audit/lib/labels-said.py" "$STATE" || fail "not what was given"

@@ -77,7 +77,7 @@ sed -i '/"session":"four"/,$d' state/ledger.jsonl
 rm -r state/sessions/four
 checked 1
 has "$OUT" "ledger: truncated"
-has "$OUT" "four: missing: it was verified before, and the ledger does not know it"
+has "$OUT" "four: missing: an earlier run verified it, and the ledger has no entry of it now"
 cmp -s kept before || fail "a ledger that was cut changed what is kept"
 # Attack: what is kept says that an edited trail was verified. Its digest, kept elsewhere, tells.
 untouched

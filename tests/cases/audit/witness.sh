@@ -107,7 +107,7 @@ other=$WARD_TMP/other
 mkdir "$other"
 (cd "$other" && . "$WARD_SRC/tests/cases/audit/lib/audit.sh" && run --session theirs --events 3)
 expect 125 "$WARDFS" audit witness "$url/w" --key "$vkey" --state "$other/state"
-has "$ERR" "does not know this log (404). Give its operator the key: wardfs."
+has "$ERR" "does not follow this log (404). Give its operator the key: wardfs."
 
 echo "--- rollback"
 cp -a state good

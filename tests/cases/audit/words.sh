@@ -18,7 +18,7 @@ usage_error() { # usage_error TEXT ARG...
 
 audit show --kind open alpha | grep -q open || fail "control: --kind"
 usage_error "did you mean open?" show --kind opne alpha
-usage_error "there are session.start" show --kind frobnicate alpha
+usage_error "unknown; the words are session.start" show --kind frobnicate alpha
 audit show --verdict allow alpha | grep -q open || fail "control: --verdict"
 usage_error "did you mean allow?" show --verdict alow alpha
 for time in 2000 2000-01-02 2000-01-02T03:04 '2000-01-02 03:04' 2000-01-02T03:04:05Z \

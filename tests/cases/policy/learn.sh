@@ -175,7 +175,7 @@ has "$OUT" "[files] of "
 has "$OUT" "$XDG_CONFIG_HOME/wardfs/projects/"
 # The first run failed: said, and not tried again.
 expect 4 "$WARDFS" learn --json -- sh -c 'cat src/m.c; exit 4'
-has "$ERR" "ended with status 4: what is proposed is what it used until then"
+has "$ERR" "ended with status 4. The proposal has what the command used until then"
 has "$OUT" '"again": null'
 [ -z "$(ls "$XDG_RUNTIME_DIR"/wardfs/*.policy 2>/dev/null)" ] || fail "a proposal was left behind"
 # Nothing used, nothing proposed; its own status is the status.

@@ -31,6 +31,6 @@ grep -q '"refused":1' ../five || fail "$(cat ../five)"
 expect 0 sh -c '"$WARDFS" run --status-fd 5 -- true 5>&1 >/dev/null | true'
 for n in 2 9 x -1 ''; do
 	expect 2 "$WARDFS" run --status-fd "$n" -- true
-	has "$ERR" "an open descriptor from 3 on"
+	has "$ERR" "the number of an open descriptor, at least 3"
 done
 exit 0
