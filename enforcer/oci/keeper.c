@@ -19,6 +19,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/groups.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/place.h"
 #include "enforcer/oci/watcher.h"
@@ -202,7 +203,8 @@ static int start_watcher(struct keeper *q, struct ward_err *err)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		/* It has the same name, but none of the descriptors. */
 		if (let_go(keep, 2) == 0)
-			ward_oci_watch(q->k->runtime, q->k->args, q->k->front, ends[1]);
+			ward_oci_watch(q->k->runtime, q->k->args,
+				ward_oci_group(q->k->container->config), q->k->front, ends[1]);
 		_exit(1);
 	}
 	close(ends[1]);
@@ -266,6 +268,7 @@ static void end_container(struct keeper *q)
 {
 	if (!q->ended)
 		ward_oci_kill(q->k->runtime, q->k->args, q->k->front, q->container);
+	ward_oci_group_remove(q->k->runtime, q->k->args, ward_oci_group(q->k->container->config));
 	close(q->watcher);
 	if (q->watcher_pid > 0)
 		while (waitpid(q->watcher_pid, NULL, 0) < 0 && errno == EINTR)

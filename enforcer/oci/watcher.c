@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/oci/groups.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/runtime.h"
 
@@ -101,7 +102,8 @@ static bool wait_for(int fd, int keeper)
 	}
 }
 
-void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, int front, int keeper)
+void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, const char *group,
+	int front, int keeper)
 {
 	int container = -1;
 	bool fine = wait_for(front, keeper);
@@ -114,7 +116,9 @@ void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, int fron
 		if (fine)
 			tell(keeper, WARD_OCI_WORD_ENDED, -1);
 	}
-	if (!fine)
+	if (!fine) {
 		ward_oci_kill(runtime, a, front, container);
+		ward_oci_group_remove(runtime, a, group);
+	}
 	_exit(0);
 }

@@ -17,6 +17,6 @@ enum ward_oci_word {
  */
 void ward_oci_kill(const char *runtime, const struct ward_oci_args *a, int front, int container);
 
-/* The watcher's life; it holds front and keeper (a socket) and nothing else. */
-void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, int front, int keeper)
-	__attribute__((noreturn));
+/* The watcher's life; it holds front and keeper (a socket) and nothing else. group: groups.h. */
+void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, const char *group,
+	int front, int keeper) __attribute__((noreturn));
