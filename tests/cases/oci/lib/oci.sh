@@ -51,7 +51,7 @@ on_host() {
 	mkdir -p "$WARD_TMP/w" /etc/wardfs /var/lib/wardfs /var/lib/containers
 	GROUP=wardfs-oci-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 	group_make "$GROUP"
-	# To tests that run beside this one, an empty group is somebody's leftover: this one never is.
+	# To tests that run beside this one an empty group is a leftover: this one never is.
 	sleep 7200 </dev/null >/dev/null 2>&1 &
 	holder=$!
 	# Version 2 has no processes in a group that hands on controllers.
