@@ -52,7 +52,7 @@ on_host() {
 	GROUP=wardfs-oci-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 	group_make "$GROUP"
 	# To tests that run beside this one an empty group is a leftover: this one never is.
-	sleep 7200 </dev/null >/dev/null 2>&1 &
+	sleep 7200 >/dev/null 2>&1 &
 	holder=$!
 	# Version 2 has no processes in a group that hands on controllers.
 	for h in $(hierarchies); do
