@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2016,SC2034
 # For the cases of this folder: a host of the test's own for containers.
 #
 # on_host SCRIPT [ARG...]  runs the sh script as root in a mount namespace with its own /etc/wardfs,
