@@ -84,9 +84,17 @@ json_t *ward_oci_container_json(const struct ward_oci_container *c, const struct
 		h->network == WARD_OCI_NET_ENGINE ? "engine" : "none", "seccomp",
 		h->seccomp == WARD_OCI_CALLS_ENGINE ? "engine" : "both", "new_privileges",
 		h->new_privileges, "volumes", volumes);
+	json_t *lacks = json_array();
 	/* A service waits for requests for days: the engine says when it ends. */
-	if (o && s->idle_ns != WARD_UNLIMITED)
-		json_object_set_new(o, "lacks", json_pack("[s]", "[limits] idle"));
+	if (s->idle_ns != WARD_UNLIMITED)
+		json_array_append_new(lacks, json_string("[limits] idle"));
+	if (c->programs)
+		json_array_append_new(lacks, json_string("[process] exec"));
+	if (s->seccomp != WARD_LIST_DEFAULT)
+		json_array_append_new(lacks, json_string("[process] seccomp"));
+	if (o && json_array_size(lacks))
+		json_object_set(o, "lacks", lacks);
+	json_decref(lacks);
 	if (o && c->n_volumes > 32)
 		json_object_set_new(o, "volumes_more", json_integer((json_int_t)c->n_volumes - 32));
 	return o;

@@ -220,10 +220,9 @@ int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci
 		r = check_tree(plan->policy, plan->trees[i].path, err);
 	if (r == 0 && plan->known.n_trees)
 		r = ward_remembered_write(&plan->id, plan->state, &plan->known, err);
-	if (r == 0 && ward_policy_has_programs(plan->policy))
-		r = ward_err_set(err, -EINVAL,
-			"the policy has a list of programs ([process] exec), which wardfs-oci "
-			"cannot hold");
+	ret->programs = r == 0 && ward_policy_has_programs(plan->policy);
+	if (r == 0)
+		r = ward_oci_floor_policy(h, plan->settings, ret->programs, err);
 	return r == 0 ? ward_oci_floor(ret->config, h, plan->settings, err) : r;
 }
 

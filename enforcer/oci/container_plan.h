@@ -38,6 +38,7 @@ struct ward_oci_container {
 	const char *session;
 	struct ward_oci_volume volumes[256]; /* WARD_OCI_MOUNTS_MAX */
 	size_t n_volumes;
+	bool programs; /* the policy has a list of programs, which nobody holds */
 };
 #define WARD_OCI_CONTAINER_INIT ((struct ward_oci_container){.bundle_fd = -1, .config_fd = -1})
 

@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/oci.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -267,21 +268,24 @@ static int floor_limits(json_t *linux_part, const struct ward_settings *s, struc
 	return 0;
 }
 
-int ward_oci_floor_policy(const struct ward_settings *s, struct ward_err *err)
+int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_settings *s,
+	bool programs, struct ward_err *err)
 {
 	const struct {
 		bool set;
+		enum ward_oci_missing missing;
 		const char *what;
 	} asked[] = {
-		{s->cpu_time_ns != WARD_UNLIMITED, "[limits] cpu-time"},
-		{s->seccomp != WARD_LIST_DEFAULT, "[process] seccomp"},
+		{programs, WARD_OCI_MISSING_EXEC, "[process] exec"},
+		{s->seccomp != WARD_LIST_DEFAULT, WARD_OCI_MISSING_SECCOMP, "[process] seccomp"},
 	};
-	for (size_t i = 0; i < COUNT(asked) && !s->limits_where_available; i++)
-		if (asked[i].set)
-			return ward_err_set(err, -EINVAL,
+	for (size_t i = 0; i < COUNT(asked); i++)
+		if (asked[i].set && !ward_oci_may_miss(h, asked[i].missing))
+			return ward_err_set(err, -ENOTSUP,
 				"the policy sets %s, which wardfs-oci cannot hold; fix: take it out, "
-				"or write 'require = where-available' into [limits]",
-				asked[i].what);
+				"or run without it: allow-missing = %s in [oci] of %s",
+				asked[i].what, ward_oci_missing_name(asked[i].missing),
+				WARD_OCI_HOST_FILE);
 	return 0;
 }
 
@@ -296,9 +300,7 @@ int ward_oci_floor(json_t *config, const struct ward_oci_host *h, const struct w
 		return ward_err_set(err, -EINVAL,
 			"the policy's [network] mode needs wardfs-net, which wardfs-oci does not "
 			"start; fix: mode = none, or network = engine in /etc/wardfs/oci.policy");
-	int r = ward_oci_floor_policy(s, err);
-	if (r == 0)
-		r = ward_oci_floor_process(process, h, s, err);
+	int r = ward_oci_floor_process(process, h, s, err);
 	if (r == 0)
 		r = floor_namespaces(linux_part, h, s, err);
 	if (r == 0)

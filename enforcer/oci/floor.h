@@ -21,5 +21,7 @@ int ward_oci_floor_process(json_t *process, const struct ward_oci_host *h,
  * reference; NULL: no memory, or not a list. */
 json_t *ward_oci_seccomp_both(const json_t *engine);
 
-/* Limits of the policy that no engine holds: -EINVAL names the first. */
-int ward_oci_floor_policy(const struct ward_settings *s, struct ward_err *err) ward_must_check;
+/* What the policy asks for and no engine holds: -ENOTSUP names the first that the host's file does
+ * not let go. programs: the policy has a list of programs. */
+int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_settings *s,
+	bool programs, struct ward_err *err) ward_must_check;

@@ -33,6 +33,7 @@ static const struct key {
 	{"oci", "runtime", TEXT, offsetof(struct ward_oci_host, runtime), NULL},
 	{"oci", "policy", TEXT, offsetof(struct ward_oci_host, policy), NULL},
 	{"oci", "network", WORD, offsetof(struct ward_oci_host, network), network_words},
+	{"oci", "allow-missing", LIST, offsetof(struct ward_oci_host, allow_missing), NULL},
 	{"caller", "policy", LIST, offsetof(struct ward_oci_host, caller_policy), NULL},
 	{"caller", "session", FLAG, offsetof(struct ward_oci_host, caller_session), flag_words},
 	{"caller", "tree", FLAG, offsetof(struct ward_oci_host, caller_tree), flag_words},
@@ -161,6 +162,38 @@ static int check_owner(int fd, const char *file, struct ward_err *err)
 	return 0;
 }
 
+static const char *const missing_names[] = {
+	[WARD_OCI_MISSING_EXEC] = "exec",
+	[WARD_OCI_MISSING_SECCOMP] = "seccomp",
+	[WARD_OCI_MISSING_CPU_TIME] = "limit-cpu-time",
+};
+static_assert(COUNT(missing_names) == WARD_OCI_MISSING_COUNT, "each has a name");
+
+const char *ward_oci_missing_name(enum ward_oci_missing m)
+{
+	return missing_names[m];
+}
+
+bool ward_oci_may_miss(const struct ward_oci_host *h, enum ward_oci_missing m)
+{
+	return ward_oci_lists(&h->allow_missing, missing_names[m]);
+}
+
+static int check_missing(const struct ward_oci_host *h, const char *file, struct ward_err *err)
+{
+	for (size_t i = 0; i < h->allow_missing.n; i++) {
+		bool known = false;
+		for (size_t k = 0; k < COUNT(missing_names); k++)
+			known = known || strcmp(h->allow_missing.v[i], missing_names[k]) == 0;
+		if (!known)
+			return ward_err_set(err, -EINVAL,
+				"%s: allow-missing = %s: unknown name; known: exec, seccomp, "
+				"limit-cpu-time",
+				file, h->allow_missing.v[i]);
+	}
+	return 0;
+}
+
 int ward_oci_host_read(const char *file, struct ward_oci_host *ret, struct ward_err *err)
 {
 	static const struct ward_read_ops ops = {.section = on_section, .pair = on_pair};
@@ -177,6 +210,8 @@ int ward_oci_host_read(const char *file, struct ward_oci_host *ret, struct ward_
 		ward_err_sys(err, r, "%s", file);
 	if (r == 0)
 		r = ward_policy_read(file, ward_buf_str(&text), text.len, &ops, &reading, err);
+	if (r == 0)
+		r = check_missing(&h, file, err);
 	if (r == 0 && h.version != 1)
 		r = ward_err_set(err, -EINVAL, "%s: write 'version = 1' into [oci]", file);
 	if (r < 0)
@@ -197,8 +232,8 @@ void ward_oci_host_clear(struct ward_oci_host *h)
 {
 	free(h->runtime);
 	free(h->policy);
-	struct ward_oci_list *const lists[] = {&h->caller_policy, &h->engine, &h->read, &h->pass,
-		&h->capability, &h->hook, &h->host_namespace, &h->device};
+	struct ward_oci_list *const lists[] = {&h->allow_missing, &h->caller_policy, &h->engine,
+		&h->read, &h->pass, &h->capability, &h->hook, &h->host_namespace, &h->device};
 	for (size_t i = 0; i < COUNT(lists); i++)
 		clear_list(lists[i]);
 	*h = (struct ward_oci_host){.version = 0};

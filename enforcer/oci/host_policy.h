@@ -14,6 +14,14 @@
 
 #define WARD_OCI_LIST_MAX 64
 
+/* What a policy can ask for and wardfs-oci cannot hold, or not under each engine. */
+enum ward_oci_missing {
+	WARD_OCI_MISSING_EXEC = 0, /* [process] exec */
+	WARD_OCI_MISSING_SECCOMP,  /* [process] seccomp, but for `default` */
+	WARD_OCI_MISSING_CPU_TIME, /* [limits] cpu-time, where no control group counts it */
+	WARD_OCI_MISSING_COUNT,
+};
+
 struct ward_oci_list {
 	char *v[WARD_OCI_LIST_MAX]; /* owned */
 	size_t n;
@@ -29,6 +37,7 @@ struct ward_oci_host {
 	char *runtime; /* NULL: runc */
 	char *policy;  /* of a container that names none; NULL: that is refused */
 	enum ward_oci_network network;
+	struct ward_oci_list allow_missing; /* ward_oci_missing_name() */
 	/* [caller] */
 	struct ward_oci_list caller_policy; /* names, or patterns of absolute paths */
 	bool caller_session, caller_tree;
@@ -52,5 +61,9 @@ void ward_oci_host_clear(struct ward_oci_host *h);
 
 /* Does a pattern of the list stand for this path, or for a directory that it is in? */
 bool ward_oci_covers(const struct ward_oci_list *l, const char *path);
+/* The word for it in [oci] allow-missing. */
+const char *ward_oci_missing_name(enum ward_oci_missing m);
+/* Does the host's file let a container go without it? */
+bool ward_oci_may_miss(const struct ward_oci_host *h, enum ward_oci_missing m);
 /* Is the word in the list? */
 bool ward_oci_lists(const struct ward_oci_list *l, const char *word);

@@ -19,6 +19,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/cpu_time.h"
+#include "enforcer/oci/groups.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/place.h"
 #include "enforcer/oci/watcher.h"
@@ -32,7 +34,9 @@ struct keeper {
 	pid_t watcher_pid;
 	int container; /* pidfd; -1: not known */
 	int wall;
-	bool made_known, ended;
+	int cpu;       /* what counts the CPU time; -1: nothing, or not yet */
+	int cpu_clock; /* when to look at it */
+	bool cpu_missing, ended;
 };
 
 static int take_fd(int sock, char *ret_word)
@@ -56,6 +60,66 @@ static int take_fd(int sock, char *ret_word)
 	return fd;
 }
 
+/* True: it is time to end. */
+static bool look_at_cpu_time(struct keeper *q)
+{
+	const uint64_t limit = q->s->plan.settings->cpu_time_ns;
+	uint64_t used = 0;
+	/* The group goes with the container, whose end the watcher tells. */
+	if (ward_oci_cpu_read(q->cpu, &used) < 0)
+		used = 0;
+	if (used >= limit)
+		return true;
+	const uint64_t ns = ward_oci_cpu_wait(used, limit);
+	const struct itimerspec t = {.it_value = {.tv_sec = (time_t)(ns / WARD_NS_PER_SEC),
+					     .tv_nsec = (long)(ns % WARD_NS_PER_SEC)}};
+	return timerfd_settime(q->cpu_clock, 0, &t, NULL) < 0;
+}
+
+static void on_cpu_time(void *arg, short revents)
+{
+	struct keeper *q = arg;
+	(void)revents;
+	if (!look_at_cpu_time(q))
+		return;
+	q->s->over = true;
+	q->s->cause = "[limits] cpu-time";
+}
+
+/* The container exists: from here on its group counts, and has counted from its first process on.
+ */
+static void start_cpu_time(struct keeper *q)
+{
+	const struct ward_settings *s = q->s->plan.settings;
+	struct ward_err why = WARD_ERR_INIT;
+	if (s->cpu_time_ns == WARD_UNLIMITED)
+		return;
+	int r = ward_oci_cpu_open(q->container, &q->cpu, &why);
+	if (r < 0) {
+		/* What has ended by now cannot be looked at, and uses nothing. */
+		struct pollfd p = {.fd = q->container, .events = POLLIN};
+		q->cpu_missing = poll(&p, 1, 0) == 0;
+		if (q->cpu_missing && !s->limits_where_available &&
+			!ward_oci_may_miss(q->k->host, WARD_OCI_MISSING_CPU_TIME))
+			ward_served_fail(q->s,
+				ward_err_set(q->s->err, r,
+					"cannot hold [limits] cpu-time (%s); fix: an engine with "
+					"control groups, or allow-missing = limit-cpu-time in [oci] of "
+					"%s",
+					why.text, WARD_OCI_HOST_FILE));
+		return;
+	}
+	q->cpu_clock = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+	r = q->cpu_clock < 0 ? -errno : 0;
+	if (r == 0)
+		r = ward_pollset_add(
+			&q->s->set, WARD_SERVED_CLOCK, q->cpu_clock, POLLIN, on_cpu_time, q, NULL);
+	if (r < 0)
+		ward_served_fail(q->s, ward_err_sys(q->s->err, r, "[limits] cpu-time"));
+	else
+		on_cpu_time(q, 0);
+}
+
 static void on_watcher(void *arg, short revents)
 {
 	struct keeper *q = arg;
@@ -64,6 +128,7 @@ static void on_watcher(void *arg, short revents)
 	const int fd = take_fd(q->watcher, &word);
 	if (word == WARD_OCI_WORD_MADE && fd >= 0 && q->container < 0) {
 		q->container = fd;
+		start_cpu_time(q);
 		return;
 	}
 	if (fd >= 0)
@@ -202,7 +267,10 @@ static int start_watcher(struct keeper *q, struct ward_err *err)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		/* It has the same name, but none of the descriptors. */
 		if (let_go(keep, 2) == 0)
-			ward_oci_watch(q->k->runtime, q->k->args, q->k->front, ends[1]);
+			ward_oci_watch(q->k->runtime, q->k->args,
+				ward_oci_group(q->k->container->config),
+				q->s->plan.settings->cpu_time_ns != WARD_UNLIMITED, q->k->front,
+				ends[1]);
 		_exit(1);
 	}
 	close(ends[1]);
@@ -266,6 +334,7 @@ static void end_container(struct keeper *q)
 {
 	if (!q->ended)
 		ward_oci_kill(q->k->runtime, q->k->args, q->k->front, q->container);
+	ward_oci_group_remove(q->k->runtime, q->k->args, ward_oci_group(q->k->container->config));
 	close(q->watcher);
 	if (q->watcher_pid > 0)
 		while (waitpid(q->watcher_pid, NULL, 0) < 0 && errno == EINTR)
@@ -277,7 +346,13 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 	static const struct ward_control_handlers handlers = {
 		.status = on_status, .kill = on_kill, .join = on_join, .ask_fs = on_ask_fs};
 	struct ward_err err = WARD_ERR_INIT;
-	struct keeper q = {.k = k, .s = k->served, .watcher = -1, .container = -1, .wall = -1};
+	struct keeper q = {.k = k,
+		.s = k->served,
+		.watcher = -1,
+		.container = -1,
+		.wall = -1,
+		.cpu = -1,
+		.cpu_clock = -1};
 	int r = leave_engine(k, pipe_fd);
 	q.s->err = &err;
 	q.s->session = k->container->session;
@@ -304,7 +379,10 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 		close(pipe_fd);
 		r = ward_served_loop(q.s);
 		end_container(&q);
-		r = ward_served_finish(q.s, r, NULL, &err);
+		json_t *details =
+			q.cpu_missing ? json_pack("{s:[s]}", "lacks", "[limits] cpu-time") : NULL;
+		r = ward_served_finish(q.s, r, details, &err);
+		json_decref(details);
 	}
 	ward_oci_place_remove(k->place);
 	ward_served_close(q.s);

@@ -64,7 +64,7 @@ int ward_oci_runtime_pid(
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
 	int r = read_state(ours, pid, &text);
-	*ret = 0;
+	*ret = r == -ENOENT ? -1 : 0;
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)

@@ -7,7 +7,8 @@
 #include "enforcer/base/err.h"
 #include "enforcer/oci/arguments.h"
 
-/* Asks it for the pid of the container's first process. 0: there is none, or it has ended. */
+/* Asks it for the pid of the container's first process. 0: it has ended. -1: the runtime
+ * has no such container. */
 int ward_oci_runtime_pid(const char *program, const struct ward_oci_args *a, pid_t *ret,
 	struct ward_err *err) ward_must_check;
 

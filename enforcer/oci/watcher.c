@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/oci/groups.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/runtime.h"
 
 /* Between two looks at a runtime that is still at work. */
 #define LOOK_MS 100
+#define LOOK_MAX_MS 2000
 /* From SIGKILL to the end of a container's processes. */
 #define END_MS 20000
 
@@ -87,34 +89,55 @@ static void tell(int keeper, enum ward_oci_word word, int fd)
 	(void)!sendmsg(keeper, &mh, MSG_NOSIGNAL);
 }
 
-/* True: fd ended; false: the keeper did. */
-static bool wait_for(int fd, int keeper)
+enum wait { WAIT_KEEPER = 0, WAIT_FD, WAIT_TIME };
+
+/* What ended: the keeper, fd, or the time (-1: none). */
+static enum wait wait_for(int fd, int keeper, int ms)
 {
 	struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = keeper, .events = POLLIN}};
 	for (;;) {
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
-			return false;
-		if (p[1].revents)
-			return false;
-		if (p[0].revents)
-			return true;
+		const int n = poll(p, 2, ms);
+		if ((n < 0 && errno != EINTR) || (n > 0 && p[1].revents))
+			return WAIT_KEEPER;
+		if (n > 0)
+			return WAIT_FD;
+		if (n == 0)
+			return WAIT_TIME;
 	}
 }
 
-void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, int front, int keeper)
+/* False: the keeper ended. *ret: pidfd of the container, -1: there is none. */
+static bool wait_made(const char *runtime, const struct ward_oci_args *a, bool early, int front,
+	int keeper, int *ret)
+{
+	int ms = early ? LOOK_MS : -1;
+	for (;;) {
+		const enum wait w = wait_for(front, keeper, ms);
+		if (w == WAIT_KEEPER)
+			return false;
+		*ret = find(runtime, a);
+		if (*ret >= 0 || w == WAIT_FD)
+			return true;
+		/* A look starts the runtime. */
+		ms = ms < LOOK_MAX_MS ? ms * 2 : LOOK_MAX_MS;
+	}
+}
+
+void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, const char *group,
+	bool early, int front, int keeper)
 {
 	int container = -1;
-	bool fine = wait_for(front, keeper);
-	if (fine) {
-		container = find(runtime, a);
+	bool fine = wait_made(runtime, a, early, front, keeper, &container);
+	if (fine)
 		tell(keeper, container >= 0 ? WARD_OCI_WORD_MADE : WARD_OCI_WORD_NONE, container);
-	}
 	if (fine && container >= 0) {
-		fine = wait_for(container, keeper);
+		fine = wait_for(container, keeper, -1) == WAIT_FD;
 		if (fine)
 			tell(keeper, WARD_OCI_WORD_ENDED, -1);
 	}
-	if (!fine)
+	if (!fine) {
 		ward_oci_kill(runtime, a, front, container);
+		ward_oci_group_remove(runtime, a, group);
+	}
 	_exit(0);
 }

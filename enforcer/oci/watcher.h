@@ -2,6 +2,8 @@
 /* Who watches container and keeper (keeper.h). */
 #pragma once
 
+#include <stdbool.h>
+
 #include "enforcer/oci/arguments.h"
 
 /* What it tells the keeper, a byte each. */
@@ -17,6 +19,10 @@ enum ward_oci_word {
  */
 void ward_oci_kill(const char *runtime, const struct ward_oci_args *a, int front, int container);
 
-/* The watcher's life; it holds front and keeper (a socket) and nothing else. */
-void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, int front, int keeper)
-	__attribute__((noreturn));
+/*
+ * The watcher's life; it holds front and keeper (a socket) and nothing else. group: groups.h.
+ * early: the keeper has to know the container while it runs, also of `run`, whose front ends after
+ * it.
+ */
+void ward_oci_watch(const char *runtime, const struct ward_oci_args *a, const char *group,
+	bool early, int front, int keeper) __attribute__((noreturn));

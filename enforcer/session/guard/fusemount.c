@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -220,13 +221,25 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
 	return 0;
 }
 
-int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
+/* A copy of the descriptor of /dev/fuse keeps the connection without a server: who waits for an
+ * answer and has one would wait for ever, once the caller and the server are killed. */
+static int meet_child(const char *path, pid_t parent)
 {
 	struct stat st;
+	if (close_range(0, ~0U, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return errno;
+	if (getppid() != parent)
+		return ESRCH;
+	return stat(path, &st) < 0 ? errno : 0;
+}
+
+int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
+{
 	int status = 0;
+	const pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0)
-		_exit(stat(m->path, &st) < 0 ? errno : 0);
+		_exit(meet_child(m->path, parent));
 	ward_cleanup_fd int fd = pid < 0 ? -1 : pidfd_open(pid, 0);
 	if (fd < 0 && pid < 0)
 		return ward_err_sys(err, -errno, "fork");

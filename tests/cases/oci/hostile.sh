@@ -310,6 +310,74 @@ fresh sleep 600
 n=$((n + 1))
 expect 137 oci run -b "$b" "s$n"
 
+# CPU time, which the engine's group counts. What nobody holds refuses, unless the host's file
+# lets it go; the trail says so.
+asks() { # asks LINE...: the policy
+	{
+		printf '[policy]\nversion = 1\nextends = medium\n'
+		printf '%s\n' "$@"
+	} >/etc/wardfs/few.policy
+}
+told() { # told SESSION KIND TEXT: the trail does
+	expect 0 "$WARDFS" audit show --json --kind "$2" "$1"
+	has "$OUT" "$3"
+}
+allow='allow-missing = exec'
+host_policy 'policy = /etc/wardfs/few.policy' '[caller]' 'session = yes'
+asks '[limits]' 'cpu-time = 1s'
+fresh sh -c 'i=0; while [ $i -lt 6000000 ]; do i=$((i + 1)); done; echo all'
+bare all
+edit "$b" 'c["annotations"] = {"wardfs.session": "burn"}'
+n=$((n + 1))
+expect 137 oci run -b "$b" "s$n"
+hasnt "$OUT" all
+gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+told burn session.end '[limits] cpu-time'
+fresh
+works readme
+asks '[process]' 'exec = /usr/bin/cat'
+stopped 'allow-missing = exec'
+host_policy 'policy = /etc/wardfs/few.policy' 'allow-missing = exce'
+stopped 'unknown name'
+host_policy 'policy = /etc/wardfs/few.policy' "$allow" '[caller]' 'session = yes'
+edit "$b" 'c["annotations"] = {"wardfs.session": "any-program"}'
+works readme
+told any-program session.start '"[process] exec"'
+asks '[process]' 'seccomp = no-exec'
+stopped 'allow-missing = seccomp'
+host_policy 'policy = /etc/wardfs/few.policy' 'allow-missing = seccomp' '[caller]' 'session = yes'
+edit "$b" 'c["annotations"] = {"wardfs.session": "default-list"}'
+works readme
+told default-list session.start '"[process] seccomp"'
+# Where no hierarchy counts: the container ends, unless that is allowed.
+if mountpoint -q /sys/fs/cgroup/cpuacct; then
+	asks '[limits]' 'cpu-time = 1h'
+	uncounted() { # uncounted SECONDS: a container of a new session
+		n=$((n + 1))
+		fresh sh -c "sleep $1; echo slept"
+		edit "$b" "c['annotations'] = {'wardfs.session': 'u$n'}"
+		unshare --mount sh -c 'umount /sys/fs/cgroup/cpuacct
+			! mountpoint -q /sys/fs/cgroup/unified || umount /sys/fs/cgroup/unified
+			exec "$@"' sh \
+			"$OCI" --root "$W/runc" run -b "$b" "u$n"
+	}
+	host_policy 'policy = /etc/wardfs/few.policy' '[caller]' 'session = yes'
+	expect 137 uncounted 600
+	wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+	told "u$n" session.end 'cannot hold [limits] cpu-time'
+	host_policy 'policy = /etc/wardfs/few.policy' 'allow-missing = limit-cpu-time' \
+		'[caller]' 'session = yes'
+	# One that ends before anybody looks at its group lacks nothing.
+	lacking() {
+		expect 0 uncounted 1
+		has "$OUT" slept
+		wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+		"$WARDFS" audit show --json --kind session.end "u$n" | grep -F '"lacks"' | grep -F cpu-time
+	}
+	wait_until 60 lacking || fail 'the trail does not say that cpu-time was missing'
+fi
+
 # Command lines that the two programs could read in two ways; what has no guard.
 host_policy 'policy = medium'
 fresh
@@ -325,6 +393,5 @@ has "$(cat "$W/said")" --surprise
 # Not for others than root of the host.
 expect 1 unshare --user --map-root-user --mount "$OCI" --root "$W/runc" run -b "$b" x
 has "$ERR" 'only root of the host'
-gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
 [ -z "$(ls "$W/runc" 2>/dev/null)" ] || fail "containers left: $(ls "$W/runc")"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154
 # One dies, all end: each process of wardfs-oci, of the runtime and of the container is killed while
-# the container is made, started, run and deleted. Nothing is left, and delete works again.
-# timeout: 900
+# the container is made, started, run and deleted. Nothing is left, and delete works again. With
+# --long: 500 rounds.
+# timeout: 7200
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 [ "${1-}" = inside ] || {
@@ -18,6 +19,7 @@ host_policy 'policy = medium'
 # Ends by itself, should nothing else end it: the test leaves nothing, whatever fails.
 bundle "$b" sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat /workspace/README; sleep 30; done'
 volume "$b" "$work" /workspace
-edit "$b" "c['linux']['cgroupsPath'] = '/wardfs-oci-test-$$'"
+group=killed-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+edit "$b" "c['linux']['cgroupsPath'] = '/$group'"
 PYTHONPATH=$WARD_SRC/tests/cases/oci/lib python3 "$WARD_SRC/tests/cases/oci/lib/killed-stages.py" \
-	"$OCI" "$W/runc" "$b" "wardfs-oci-test-$$"
+	"$OCI" "$W/runc" "$b" "$group"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2016,SC2034
 # For the cases of this folder: a host of the test's own for containers.
 #
 # on_host SCRIPT [ARG...]  runs the sh script as root in a mount namespace with its own /etc/wardfs,
-#                          /run, /var/lib/wardfs and state of engines. The mounts go with the
-#                          namespace. Projects and bundles lie in $W.
+#                          /run, /var/cache, /var/lib/wardfs, state of engines and tree of control
+#                          groups. The mounts go with the namespace. Projects and bundles lie in $W.
 # In a script:
 # host_policy LINE...      /etc/wardfs/oci.policy: [oci] version = 1, and these lines
 # image DIR                a root file system of busybox
@@ -16,20 +16,74 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 OCI=$WARD_BUILD/wardfs-oci
 
+# The mount points of the control groups' hierarchies: one (v2), or one a controller.
+hierarchies() {
+	awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts
+}
+
+# group_remove GROUP: removes it from each hierarchy, with all beneath. Fails while a process is in.
+group_remove() {
+	for h in $(hierarchies); do
+		[ ! -d "$h/$1" ] || find "$h/$1" -depth -type d -exec rmdir {} + || return 1
+	done
+}
+
+# group_make GROUP: a group in each hierarchy, with the controllers and processors that its parent
+# has.
+group_make() {
+	for h in $(hierarchies); do
+		mkdir "$h/$1"
+		if [ -e "$h/$1/cgroup.controllers" ]; then
+			sed 's/[^ ][^ ]*/+&/g' "$h/$1/cgroup.controllers" >"$h/$1/cgroup.subtree_control"
+		elif [ -e "$h/$1/cpuset.cpus" ]; then
+			# Empty at first, and then nothing can run in it.
+			cat "$h/cpuset.cpus" >"$h/$1/cpuset.cpus"
+			cat "$h/cpuset.mems" >"$h/$1/cpuset.mems"
+		fi
+	done
+}
+
+# Engines and runtimes see this group alone, as the top of each hierarchy. So two cases never meet,
+# and whatever an engine forgets is found and removed, also after a failure.
 on_host() {
 	[ "$(id -u)" -eq 0 ] || skip 'needs root'
 	command -v runc >/dev/null || skip 'no runc (Debian package runc)'
-	mkdir -p "$WARD_TMP/w" /etc/wardfs
-	unshare --mount --propagation private sh -c '
+	mkdir -p "$WARD_TMP/w" /etc/wardfs /var/lib/wardfs /var/lib/containers
+	GROUP=wardfs-oci-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+	group_make "$GROUP"
+	# To tests that run beside this one an empty group is a leftover: this one never is.
+	sleep 7200 >/dev/null 2>&1 &
+	holder=$!
+	# Version 2 has no processes in a group that hands on controllers.
+	for h in $(hierarchies); do
+		at=$h/$GROUP
+		[ ! -e "$at/cgroup.controllers" ] || mkdir "$at/case"
+		[ ! -e "$at/case" ] || at=$at/case
+		echo "$holder" >"$at/cgroup.procs"
+	done
+	status=0
+	GROUPS_AT=$(hierarchies) GROUP=$GROUP unshare --mount --propagation private sh -c '
 		set -eu
 		unset XDG_STATE_HOME XDG_RUNTIME_DIR XDG_CONFIG_HOME
-		mkdir -p /var/lib/wardfs /var/lib/containers
-		for d in /etc/wardfs /run /var/lib/wardfs /var/lib/containers; do
-			mount -t tmpfs -o mode=755 tmpfs "$d"
+		for d in /etc/wardfs /etc/cni /run /var/cache /var/lib/wardfs /var/lib/containers; do
+			[ ! -d "$d" ] || mount -t tmpfs -o mode=755 tmpfs "$d"
 		done
+		g=$WARD_TMP/groups
+		mkdir "$g"
+		[ "$GROUPS_AT" = /sys/fs/cgroup ] || mount -t tmpfs -o mode=755 tmpfs "$g"
+		for h in $GROUPS_AT; do
+			mkdir -p "$g${h#/sys/fs/cgroup}"
+			mount --bind "$h/$GROUP" "$g${h#/sys/fs/cgroup}"
+		done
+		umount -R -l /sys/fs/cgroup
+		mount --move "$g" /sys/fs/cgroup
 		W=$WARD_TMP/w
 		export W
-		sh "$@"' sh "$@"
+		sh "$@"' sh "$@" || status=$?
+	kill "$holder"
+	wait "$holder" || :
+	wait_until 60 group_remove "$GROUP" || fail "groups left: $(find /sys/fs/cgroup -path "*/$GROUP*")"
+	return "$status"
 }
 
 host_policy() {
@@ -64,9 +118,8 @@ bundle() {
 	[ -e "$dir/rootfs" ] || image "$dir/rootfs"
 	edit "$dir" 'c["process"].update(terminal=False, args=sys.argv[3:])
 c["root"] = {"path": "rootfs"}
-# Of this test alone: ids are the same in others that run beside it.
 import os
-c["linux"]["cgroupsPath"] = "/wardfs-oci-" + os.urandom(8).hex()' "$@"
+c["linux"]["cgroupsPath"] = "/" + os.urandom(8).hex()' "$@"
 }
 
 # volume DIR SOURCE DESTINATION [OPTION...]: one more bind mount
