@@ -224,6 +224,21 @@ has "$ERR" '--token: the token is for session other'
 expect 2 "$WARDFS" run --policy ./policy --token /nowhere -- true
 expect 2 "$WARDFS" run --policy ./policy --token k -- true
 
+echo '--- the commands of docs/grants.md'
+# shellcheck disable=SC2016 # for the commands
+sed -n '/^## Tokens/,/^### The format/s/^    //p' "$WARD_SRC/docs/grants.md" |
+	sed -e '/^\[approvals\]/d' -e '/^approver/d' -e 's/^wardfs run /wardfs run --policy .\/policy.docs /' \
+		-e 's/COMMAND/sh -c "echo documented >>docs\/a"/' -e 's/^wardfs /"$WARDFS" /' >commands
+[ "$(grep -c WARDFS commands)" -eq 4 ] || fail "not four commands: $(cat commands)"
+sed -n '/token key/p' commands >first
+sed '/token key/d' commands >rest
+expect 0 sh -e first
+policy "approver = $OUT" >policy.docs
+expect 0 sh -e rest
+grep -q documented project/docs/a || fail "not written"
+expect 0 "$WARDFS" token show weaker.token
+has "$OUT" 'right    read'
+
 echo '--- where the command could sign for itself no token counts'
 expect 0 make --session m-none --for 1h -o m read /workspace/docs
 expect 2 "$WARDFS" run --mode none --session m-none --policy ./policy --token m -- true
