@@ -252,6 +252,11 @@ char *ward_store_index_path(const struct ward_store *st)
 	return asprintf(&path, "%s/index.sqlite", dir) < 0 ? NULL : path;
 }
 
+int ward_store_dir(const struct ward_store *st)
+{
+	return st->dir_fd;
+}
+
 const char *ward_store_path(const struct ward_store *st)
 {
 	return st->path;

@@ -72,6 +72,8 @@ char *ward_store_index_path(const struct ward_store *st);
  * journal, has SQLite write and delete files.
  */
 bool ward_store_index_ours(const struct ward_store *st);
+/* The directory, open (O_PATH); borrowed. */
+int ward_store_dir(const struct ward_store *st);
 /* The path as it was given; borrowed. */
 const char *ward_store_path(const struct ward_store *st);
 

@@ -25,6 +25,7 @@ static const struct ward_cli_verb verbs[] = {
 	{"kill", ward_cmd_kill, "wardfs kill", "end a running session"},
 	{"grant", ward_cmd_grant, "wardfs grant", "give a running session a right for a while"},
 	{"grants", ward_cmd_grants, "wardfs grants", "list what running sessions were granted"},
+	{"token", ward_cmd_token, "wardfs token", "make, narrow, show and revoke signed grants"},
 	{"revoke", ward_cmd_revoke, "wardfs revoke", "end a grant before its time"},
 	{"init", ward_cmd_init, "wardfs init", "write a first policy for this project", NULL,
 		"Decide what commands may do"},

@@ -337,6 +337,12 @@ const struct ward_key ward_keys[] = {
 	KEY(APPROVALS, "timeout", TIME, MIN, FROM_HOST, YES, ALL, "60s", INTO(ask_ns),
 		"How long an open, or a connection, that a rule `ask` covers waits for a person. Then "
 		"it is refused."),
+	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
+		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "
+		"show` print one. Without this key no token gives anything."),
+	LIST(APPROVALS, "revoked", HOST_PATH, ADD, FROM_HOST, YES, ALL, NULL, INTO(revoked),
+		"A file with ids of tokens that give nothing, one a line. wardfs reads it when a token "
+		"is presented. If wardfs cannot read it, no token gives anything."),
 	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
 	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),

@@ -175,7 +175,9 @@ struct ward_settings {
 	struct ward_strings auto_signers;   /* public keys: enforcer/policy/signer.h */
 
 	/* [approvals] */
-	uint64_t ask_ns; /* how long a request waits for a person */
+	uint64_t ask_ns;	       /* how long a request waits for a person */
+	struct ward_strings approvers; /* public keys whose tokens count */
+	struct ward_strings revoked;   /* host paths: lists of tokens that do not count */
 
 	/* [audit] */
 	enum ward_audit_log log;

@@ -80,6 +80,8 @@ static const char *other_value(const struct ward_key *k)
 		return "X-Seven";
 	case WARD_KEY_TYPE_ANCHOR:
 		return "none";
+	case WARD_KEY_TYPE_PUBLIC_KEY:
+		return "wardfs/1173586611e397ab+a389e785+AYvCmI4BvI7CjqTac4UydZzcRNkTBO0yhqU0fHR2PsUZ";
 	case WARD_KEY_TYPE_EXPECT:
 		return "read /seven hide";
 	case WARD_KEY_TYPE_LEAST:

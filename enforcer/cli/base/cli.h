@@ -27,5 +27,6 @@ int ward_cmd_learn(int argc, char **argv);
 int ward_cmd_kill(int argc, char **argv);
 int ward_cmd_grant(int argc, char **argv);
 int ward_cmd_grants(int argc, char **argv);
+int ward_cmd_token(int argc, char **argv);
 int ward_cmd_revoke(int argc, char **argv);
 int ward_cmd_doctor(int argc, char **argv);

@@ -15,12 +15,13 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/run/token_file.h"
 #include "enforcer/session/control/control.h"
 
-enum { OPT_FOR = 256, OPT_USES, OPT_REASON };
+enum { OPT_FOR = 256, OPT_USES, OPT_REASON, OPT_TOKEN };
 
 struct grant_args {
-	const char *session, *right, *what, *reason;
+	const char *session, *right, *what, *reason, *token;
 	uint64_t seconds, uses;
 	bool json;
 };
@@ -31,6 +32,10 @@ static const struct argp_option grant_options[] = {
 	{"uses", OPT_USES, "N", 0, "It allows N opens, changes or connections; default: any number",
 		0},
 	{"reason", OPT_REASON, "TEXT", 0, "Why, for the trail", 0},
+	{"token", OPT_TOKEN, "FILE", 0,
+		"Give what the token in FILE grants (wardfs token), and no right besides; with --uses N "
+		"take N of its uses, else all that are left",
+		0},
 	{"json", 'j', NULL, 0, "One JSON object", 0},
 	{0},
 };
@@ -65,6 +70,9 @@ static error_t parse_grant(int key, char *arg, struct argp_state *state)
 	case OPT_REASON:
 		a->reason = arg;
 		return 0;
+	case OPT_TOKEN:
+		a->token = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= 3)
 			ward_arguments_wrong(state, "too many arguments");
@@ -73,7 +81,10 @@ static error_t parse_grant(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		ward_sessions_need(state, a->session);
-		if (!a->what)
+		if (a->token && (a->right || a->seconds || a->reason))
+			ward_arguments_wrong(state, "--token says what is given, and why and how "
+						    "long");
+		if (!a->token && !a->what)
 			ward_arguments_wrong(state,
 				"a right (read, append, write, connect) and a PATTERN or HOST are "
 				"needed");
@@ -84,7 +95,7 @@ static error_t parse_grant(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp grant_argp = {grant_options, parse_grant,
-	"SESSION read|append|write PATTERN\nSESSION connect HOST[:PORT]",
+	"SESSION read|append|write PATTERN\nSESSION connect HOST[:PORT]\nSESSION --token FILE",
 	"Gives a running session a right that its policy does not give, for a while. PATTERN is that of a "
 	"rule, from the root of the sandbox: /workspace/docs/** (quote it for the shell). It ends by "
 	"itself, after --for and after --uses, and what was opened under it ends then, too. No grant lifts "
@@ -138,8 +149,15 @@ int ward_cmd_grant(int argc, char **argv)
 	ward_cleanup_free char *session = ward_sessions_meant_alone(a.session);
 	if (!session)
 		return 1;
-	json_t *q = json_pack("{s:s, s:I, s:I}", "verb", "grant", "for", (json_int_t)a.seconds,
-		"uses", (json_int_t)a.uses);
+	ward_cleanup_free char *token = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	if (a.token && ward_token_file_read(a.token, &token, &err) < 0) {
+		ward_say(err.text);
+		return 2;
+	}
+	json_t *q = json_pack("{s:s, s:I, s:I}", "verb", token ? "grant-token" : "grant", "for",
+		(json_int_t)a.seconds, "uses", (json_int_t)a.uses);
+	put_text(q, "token", token);
 	put_text(q, "right", a.right);
 	put_text(q, "what", a.what);
 	put_text(q, "reason", a.reason);

@@ -16,6 +16,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
+#include "enforcer/cli/run/token_file.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/records/session_about.h"
 #include "enforcer/session/run/run.h"
@@ -35,6 +36,7 @@ enum {
 	OPT_ENGINE,
 	OPT_REFUSED,
 	OPT_LABEL,
+	OPT_TOKEN,
 	OPT_JSON
 };
 
@@ -77,6 +79,10 @@ static const struct argp_option options[] = {
 		0},
 	{"forward", OPT_FORWARD, "PORT[:PORT]", 0,
 		"For this run localhost:PORT inside leads to that port (or the second one) of this host's loopback; repeats",
+		0},
+	{"token", OPT_TOKEN, "FILE", 0,
+		"Give the session what the token in FILE grants (wardfs token), with all uses that it "
+		"has left; repeats",
 		0},
 	{"dry-run", 'n', NULL, 0,
 		"Print what would be in force and whether CMD would start; start nothing", 0},
@@ -122,6 +128,18 @@ static void take_status_fd(struct ward_run_options *o, const char *arg, struct a
 		ward_arguments_wrong(state,
 			"--status-fd %s: give the number of an open descriptor, at least 3", arg);
 	o->status_fd = (int)fd;
+}
+
+/* Read now, by whoever calls: a token is a secret of theirs. */
+static error_t take_token(struct ward_run_options *o, const char *arg, struct argp_state *state)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	char *text = NULL;
+	if (ward_token_file_read(arg, &text, &err) < 0) {
+		ward_arguments_wrong(state, "--token: %s", err.text);
+		return EINVAL;
+	}
+	return add(&o->tokens.v, &o->tokens.n, text);
 }
 
 /* Without a command that of the image is meant, if one is named here. */
@@ -214,6 +232,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return add(&o->forward.v, &o->forward.n, arg);
 	case OPT_ALLOW_MISSING:
 		return add(&o->allow_missing.v, &o->allow_missing.n, arg);
+	case OPT_TOKEN:
+		return take_token(o, arg, state);
 	case OPT_LABEL:
 		if (!ward_label_valid(arg) || o->labels.n >= WARD_LABELS_MAX)
 			ward_arguments_wrong(state,
@@ -287,5 +307,8 @@ int ward_cmd_run(int argc, char **argv)
 	free(o->forward.v);
 	free(o->allow_missing.v);
 	free(o->labels.v);
+	for (size_t i = 0; i < o->tokens.n; i++)
+		free((char *)(uintptr_t)o->tokens.v[i]);
+	free(o->tokens.v);
 	return status;
 }

@@ -37,6 +37,8 @@ static const struct ward_control_verb verbs[] = {
 	{"grants", 0, EVERYBODY, HANDLER(grants), 0, NULL},
 	{"grant", 0, CHOOSERS, HANDLER(grants), 1,
 		"root gave this session its policy, so root alone adds to it"},
+	/* Whose word counts is its issuer's, whom the policy names. */
+	{"grant-token", 0, EVERYBODY, HANDLER(grants), 3, NULL},
 	{"revoke", 0, EVERYBODY, HANDLER(grants), 2, NULL},
 };
 

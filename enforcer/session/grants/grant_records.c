@@ -21,6 +21,8 @@ static void add_who(struct ward_event *ev, const struct ward_grantor *by)
 	ward_event_u64(ev, WARD_TAG_UID, by->uid);
 	ward_event_text(ev, WARD_TAG_BY, who);
 	ward_event_text(ev, WARD_TAG_HOW, by->how);
+	ward_event_text(ev, WARD_TAG_TOKEN, by->token);
+	ward_event_text(ev, WARD_TAG_KEY, by->key);
 }
 
 /* HOST:PORT, as the members of a connection have it: the port is a part of the host's text. */

@@ -156,26 +156,45 @@ static int against_host(
 	return 0;
 }
 
+/* *own: a copy with an id and its session. */
+static int complete(struct ward_granting *g, const struct ward_grant *grant, struct ward_grant *own,
+	struct ward_err *err)
+{
+	int r = ward_grant_copy(grant, own);
+	if (g->host.owned)
+		return ward_err_set(err, -EPERM,
+			"in this mode the command is one of its owner's processes and could grant "
+			"itself anything; use mode restricted");
+	if (r == 0 && !*own->id)
+		r = ward_grant_make_id(own->id);
+	if (r == 0 && !own->session)
+		r = (own->session = strdup(g->host.guard->store.name)) ? 0 : -ENOMEM;
+	if (r < 0)
+		return ward_err_sys(err, r, "grant");
+	r = ward_grant_check(own, err);
+	if (r == 0)
+		r = own->host ? against_host(g, own, err) : against_path(g, own, err);
+	return r;
+}
+
+int ward_granting_may(struct ward_granting *g, const struct ward_grant *grant, struct ward_err *err)
+{
+	ward_cleanup(ward_grant_clear) struct ward_grant own = {.rights = 0};
+	return complete(g, grant, &own, err);
+}
+
+const struct ward_granting_host *ward_granting_host(const struct ward_granting *g)
+{
+	return &g->host;
+}
+
 int ward_granting_add(struct ward_granting *g, const struct ward_grant *grant,
 	const struct ward_grantor *by, ward_granting_fn *fn, void *arg, struct ward_err *err)
 {
 	ward_cleanup(ward_grant_clear) struct ward_grant own = {.rights = 0};
 	const struct ward_grant_held *held = NULL;
 	struct ward_msg m;
-	int r = ward_grant_copy(grant, &own);
-	if (g->host.owned)
-		return ward_err_set(err, -EPERM,
-			"in this mode the command is one of its owner's processes and could grant "
-			"itself anything; use mode restricted");
-	if (r == 0 && !*own.id)
-		r = ward_grant_make_id(own.id);
-	if (r == 0 && !own.session)
-		r = (own.session = strdup(g->host.guard->store.name)) ? 0 : -ENOMEM;
-	if (r < 0)
-		return ward_err_sys(err, r, "grant");
-	r = ward_grant_check(&own, err);
-	if (r == 0)
-		r = own.host ? against_host(g, &own, err) : against_path(g, &own, err);
+	int r = complete(g, grant, &own, err);
 	ward_grants_ended(g->set, ward_clock_boot_ns(), NULL, NULL);
 	if (r == 0)
 		r = ward_grants_add(g->set, &own, &held, err);

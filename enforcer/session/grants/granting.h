@@ -26,8 +26,9 @@ struct ward_granting_host {
 	/* The policy that is in force. */
 	const struct ward_policy *(*policy)(void *session);
 	void *session;
-	int net_control; /* of wardfs-net, -1: there is none */
-	bool owned;	 /* the agent is one of the owner's own processes: it could grant itself */
+	const char *project; /* its path on the host; NULL: there is none */
+	int net_control;     /* of wardfs-net, -1: there is none */
+	bool owned; /* the agent is one of the owner's own processes: it could grant itself */
 };
 
 int ward_granting_new(
@@ -37,9 +38,11 @@ void ward_granting_free(struct ward_granting *g);
 /* Who gives or takes one, for the record. */
 struct ward_grantor {
 	uid_t uid;
-	pid_t pid;	  /* 0: not known */
-	const char *how;  /* "wardfs grant", "answer", "token" */
-	uint64_t request; /* the question that it answers; 0: none */
+	pid_t pid;	   /* 0: not known */
+	const char *how;   /* "wardfs grant", "answer", "token" */
+	uint64_t request;  /* the question that it answers; 0: none */
+	const char *token; /* ids of the token that it comes from; NULL: none */
+	const char *key;   /* who issued that */
 };
 
 /*
@@ -57,6 +60,22 @@ typedef void ward_granting_fn(void *arg, const struct ward_grant_held *given, co
 int ward_granting_add(struct ward_granting *g, const struct ward_grant *grant,
 	const struct ward_grantor *by, ward_granting_fn *fn, void *arg,
 	struct ward_err *err) ward_must_check;
+/*
+ * May it be given? What ward_granting_add() would refuse with, but for what is there already.
+ */
+int ward_granting_may(struct ward_granting *g, const struct ward_grant *grant,
+	struct ward_err *err) ward_must_check;
+/* What it was made with. */
+const struct ward_granting_host *ward_granting_host(const struct ward_granting *g);
+/*
+ * The same from a token (grant_token.h), for as many uses as `uses` says (0: all that it has left
+ * on this host). Refused at once, too: -EBADMSG, -EKEYREJECTED (not a whole token), -EPERM (no
+ * policy names its issuer; another session; its time; revoked; it would widen), -EDQUOT (no use is
+ * left).
+ */
+int ward_granting_present(struct ward_granting *g, const char *token, size_t len, uint32_t uses,
+	const struct ward_grantor *by, ward_granting_fn *fn, void *arg,
+	struct ward_err *err) ward_must_check;
 /* Ends it now. -ENOENT: no such grant, or its end came before. fn as above. */
 int ward_granting_revoke(struct ward_granting *g, const char *id, const struct ward_grantor *by,
 	const char *reason, ward_granting_fn *fn, void *arg, struct ward_err *err) ward_must_check;
@@ -65,11 +84,17 @@ int ward_granting_revoke(struct ward_granting *g, const char *id, const struct w
 struct ward_grants *ward_granting_set(struct ward_granting *g);
 
 /* Rows of the table of requests. */
-enum ward_granting_what { WARD_GRANTING_LIST = 0, WARD_GRANTING_GIVE, WARD_GRANTING_REVOKE };
+enum ward_granting_what {
+	WARD_GRANTING_LIST = 0,
+	WARD_GRANTING_GIVE,
+	WARD_GRANTING_REVOKE,
+	WARD_GRANTING_PRESENT
+};
 /*
  * Requests at the control socket:
  *   {"verb":"grant","right":"read"|"append"|"write"|"connect","what":PATTERN|HOST,"for":SECONDS,
  *   "uses":N,"reason":TEXT} → {"ok":true,"grant":{"id":…,…}}
+ *   {"verb":"grant-token","token":TEXT,"uses":N} → the same
  *   {"verb":"revoke","id":ID,"reason":TEXT} → the same
  *   {"verb":"grants"} → {"ok":true,"grants":[{"id":…}…],"more":N}: those that hold
  * or {"ok":false,"status":exit status,"error":TEXT}.

@@ -181,6 +181,26 @@ static void on_grant(struct ward_granting *g, struct ward_control_request *q)
 	free(a);
 }
 
+static void on_token(struct ward_granting *g, struct ward_control_request *q)
+{
+	const json_t *token = json_object_get(q->body, "token");
+	const json_int_t uses = json_integer_value(json_object_get(q->body, "uses"));
+	struct ward_grantor by = peer_of(q->client);
+	struct ward_err err = WARD_ERR_INIT;
+	by.how = "token";
+	const bool ok = json_is_string(token) && uses >= 0 && uses <= UINT32_MAX;
+	struct asked *a = ok ? take_client(q) : NULL;
+	int r = a ? ward_granting_present(g, json_string_value(token), json_string_length(token),
+			    (uint32_t)uses, &by, on_done, a, &err)
+		  : ward_err_set(&err, -EINVAL, "the request cannot be understood");
+	if (r == 0)
+		return;
+	reply_error(q, &err);
+	if (a)
+		close(a->client);
+	free(a);
+}
+
 static void on_revoke(struct ward_granting *g, struct ward_control_request *q)
 {
 	const char *id = json_string_value(json_object_get(q->body, "id"));
@@ -277,6 +297,9 @@ void ward_granting_request(struct ward_granting *g, struct ward_control_request 
 		return;
 	case WARD_GRANTING_GIVE:
 		on_grant(g, q);
+		return;
+	case WARD_GRANTING_PRESENT:
+		on_token(g, q);
 		return;
 	case WARD_GRANTING_REVOKE:
 		on_revoke(g, q);

@@ -44,6 +44,7 @@ struct ward_run_options {
 	bool keep;    /* the session goes on after its command */
 	int keep_fd;  /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_strs labels;	/* KEY=VALUE, of the session (records/session_about.h) */
+	struct ward_strs tokens;	/* texts of tokens (grants/grant_token.h) */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/modes/table/mode.h) */
 	struct ward_env_args env;
 	struct ward_strs read;

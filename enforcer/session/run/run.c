@@ -44,6 +44,7 @@
 #include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_project.h"
 #include "enforcer/session/run/run_sandbox.h"
+#include "enforcer/session/run/run_tokens.h"
 #include "enforcer/session/run/running.h"
 #include "enforcer/session/run/silent_mount.h"
 #include "enforcer/session/terminal/relay.h"
@@ -338,8 +339,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 		r->options->say(moved);
 	if (e == 0)
 		e = ward_limits_helpers_in(r->limits, err);
-	if (e < 0)
-		return WARD_EXIT_SETUP;
+	if (e < 0 || ward_run_tokens(r, err) < 0)
+		return e < 0 ? WARD_EXIT_SETUP : WARD_EXIT_USAGE;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
 	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
 		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
@@ -645,7 +646,6 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		int status = start(&r, err);
 		ward_sched_awake(false);
 		if (status == 0) {
-			ward_run_asks_begin(&r);
 			ward_run_loop(&r);
 			ward_run_asks_end(&r);
 		} else {

@@ -92,10 +92,13 @@ static const struct ward_policy *policy_now(void *session)
 
 int ward_run_granting(struct ward_running *r)
 {
+	if (r->granting)
+		return 0;
 	const struct ward_granting_host host = {.guard = &r->guard,
 		.ask = &r->ask_fs,
 		.policy = policy_now,
 		.session = r,
+		.project = r->plan->project.path,
 		.net_control = r->network.helper.control,
 		.owned = !(
 			r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))};
