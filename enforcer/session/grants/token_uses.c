@@ -199,29 +199,36 @@ int ward_token_revoke(struct ward_store *st, const char *id, struct ward_err *er
 	return seen_write(dir, &s, err);
 }
 
+/*
+ * One answer for every list that is none: a supervisor with root's rights opens what an owner's
+ * policy names, and says nothing of files that the owner may not know.
+ */
+static int no_list(const char *path, struct ward_err *err)
+{
+	return ward_err_set(err, -EBADMSG,
+		"%s is missing, cannot be read, or has a line that is no id of a token: "
+		"[approvals] revoked names it, so no token is accepted",
+		path);
+}
+
 int ward_token_listed(const char *path, const struct ward_grant_token *t, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup_fd int fd = -1;
-	int r = ward_fd_open_named(path, WARD_NAMED_FILE, &fd, err);
-	if (r < 0)
-		return r;
-	r = ward_fd_read_all(fd, LIST_MAX, &b);
-	if (r < 0)
-		return ward_err_sys(err, r, "%s", path);
-	unsigned line = 0;
+	struct ward_err why = WARD_ERR_INIT;
+	if (ward_fd_open_named(path, WARD_NAMED_FILE, &fd, &why) < 0 ||
+		ward_fd_read_all(fd, LIST_MAX, &b) < 0)
+		return no_list(path, err);
 	for (const char *p = b.data, *end = p + b.len, *nl = NULL; p && p < end; p = nl + 1) {
 		char id[WARD_GRANT_TOKEN_ID_SIZE] = "";
 		nl = memchr(p, '\n', (size_t)(end - p));
 		nl = nl ? nl : end;
-		line++;
 		if (p == nl || *p == '#')
 			continue;
 		if ((size_t)(nl - p) == sizeof(id) - 1)
 			memcpy(id, p, sizeof(id) - 1);
 		if (!ward_token_id_valid(id))
-			return ward_err_set(
-				err, -EBADMSG, "%s:%u: not the id of a token", path, line);
+			return no_list(path, err);
 		for (size_t i = 0; i < t->n; i++)
 			if (strcmp(id, t->blocks[i].id) == 0)
 				return revoked(id, err);

@@ -197,7 +197,7 @@ expect 0 make --session tk --for 1h -o unlisted read /workspace/docs
 expect 0 "$WARDFS" grant tk --token unlisted
 echo junk >>revoked
 expect 1 "$WARDFS" grant tk --token unlisted
-has "$ERR" 'not the id of a token'
+has "$ERR" 'has a line that is no id of a token'
 rm revoked
 expect 1 "$WARDFS" grant tk --token unlisted
 has "$ERR" 'No such file'
