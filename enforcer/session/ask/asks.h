@@ -59,7 +59,8 @@ struct ward_asks {
 };
 
 void ward_asks_init(struct ward_asks *a, struct ward_guard *g);
-/* Ends all as `ended`: nobody has answered, and nobody can any more. */
+/* Ends all: those whose time is over as `expired`, the others as `ended`. Nobody can answer
+ * any more. */
 void ward_asks_end(struct ward_asks *a);
 
 /*

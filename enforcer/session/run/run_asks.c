@@ -258,8 +258,11 @@ static bool answering(const struct ward_running *r)
 void ward_run_asks_end(struct ward_running *r)
 {
 	struct pollfd p = {.fd = r->guard.fs.control, .events = POLLIN};
-	/* What an answer allowed can be done, and the command over, before we hear of it. */
-	while (answering(r) && poll(&p, 1, WARD_RUN_ASKS_END_MS) > 0)
+	unsigned unread = WARD_ASKS_MAX;
+	/* What an answer allowed can be done, and the command over, before we hear of it. So can a
+	 * question have been put and refused. */
+	while (poll(&p, 1, answering(r) ? WARD_RUN_ASKS_END_MS : 0) > 0 &&
+		(answering(r) || unread-- > 0))
 		if (ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) < 0)
 			break;
 	ward_asks_end(&r->asks);

@@ -31,7 +31,7 @@ wait $run || fail "the command failed"
 "$WARDFS" audit show --kind answer release | grep -q granted || fail "no answer in the trail"
 cd "$WARD_TMP"
 
-asking_project '[approvals]' 'timeout = 20s'
+asking_project '[approvals]' 'timeout = 600s'
 
 echo "--- control: without the rule nothing is asked, and nothing waits"
 grep -v '^ask' ../ask.policy >../write.policy
@@ -71,13 +71,11 @@ python3 "$WARD_SRC/tests/cases/run/lib/approve-records.py" ../asks ../answers "$
 expect 0 "$WARDFS" audit verify waits
 
 echo "--- a signal ends the wait of its process, and not the question"
-begin signal python3 -c '
-import os, signal, sys
-signal.signal(signal.SIGALRM, lambda *a: sys.exit(7))
-signal.alarm(3)
-os.open(".github/workflows/ci", os.O_WRONLY)'
+begin signal python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/approve-signal.py")"
 question signal
+touch go
 end 7 signal
+rm go
 
 echo "--- what holds a lock of the kernel is refused at once, and is a question all the same"
 begin at-once sh -c 'mkdir .github/new || echo refused; while [ ! -e go ]; do sleep 0.1; done'
@@ -98,7 +96,7 @@ expect 0 "$WARDFS" approve "$Q" no
 end 0 pool
 
 echo "--- nobody answers: refused at its time, and said in the trail"
-sed -i 's/timeout = 20s/timeout = 1s/' ../ask.policy
+sed -i 's/timeout = 600s/timeout = 1s/' ../ask.policy
 begin late sh -c 'echo x >>.github/workflows/ci'
 end 2 late
 "$WARDFS" audit show --json --kind answer late | grep -q '"result":"expired"' || fail "no record: $("$WARDFS" audit show late)"

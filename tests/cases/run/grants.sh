@@ -16,6 +16,7 @@ echo ruled >project/src/ruled
 echo linked >project/src/linked
 ln project/src/linked project/docs/linked
 cp "$WARD_SRC/tests/cases/run/lib/grants-held.py" project/src/held.py
+cp "$WARD_SRC/tests/cases/run/lib/grants-reload.py" project/src/reload.py
 chmod -R a+rwX project
 cat >policy <<'P'
 [policy]
@@ -139,19 +140,6 @@ grep -q EVIL project/docs/held project/docs/linked && fail "written to after the
 
 echo '--- another policy: what is open under a grant keeps what the new guards leave'
 grant write '/workspace/docs/**'
-cat >project/src/reload.py <<'R'
-import os, time
-kept, lost = os.open("docs/held", os.O_RDWR), os.open("docs/a", os.O_RDWR)
-open("src/reload-done", "w").close()
-while not os.path.exists("src/reload-go"):
-    time.sleep(0.05)
-for name, fd in ("kept", kept), ("lost", lost):
-    try:
-        os.pwrite(fd, b"z", 0)
-        print(name, "yes")
-    except OSError as e:
-        print(name, e.strerror)
-R
 inside 'exec python3 src/reload.py' >reload.out 2>&1 &
 held=$!
 begun() { [ -e project/src/reload-done ] || gone "$held"; }
