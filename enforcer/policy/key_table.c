@@ -335,7 +335,7 @@ const struct ward_key ward_keys[] = {
 		"A unix socket (a stream) of the host, which programs inside reach at the same "
 		"path."),
 	KEY(APPROVALS, "timeout", TIME, MIN, FROM_HOST, YES, ALL, "60s", INTO(ask_ns),
-		"How long an open, or a connection, that a rule `ask` covers waits for a person. Then "
+		"How long an open that a rule `ask` covers waits for a person. Then "
 		"it is refused."),
 	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
 		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "

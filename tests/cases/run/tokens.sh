@@ -200,7 +200,7 @@ expect 1 "$WARDFS" grant tk --token unlisted
 has "$ERR" 'has a line that is no id of a token'
 rm revoked
 expect 1 "$WARDFS" grant tk --token unlisted
-has "$ERR" 'No such file'
+has "$ERR" 'is missing, cannot be read'
 stop
 
 echo '--- the trail names key and token'
