@@ -206,10 +206,22 @@ int ward_index_today_look(struct ward_store *st, const struct ward_index_db *x,
 	return 0;
 }
 
+/* Numbers go up: what was removed counts, too. */
+static bool few(const struct ward_index_db *x)
+{
+	sqlite3_stmt *s = NULL;
+	bool is = false;
+	if (sqlite3_prepare_v2(x->db, "SELECT max(id) FROM session", -1, &s, NULL) == SQLITE_OK &&
+		sqlite3_step(s) == SQLITE_ROW)
+		is = sqlite3_column_int64(s, 0) <= WARD_INDEX_FEW;
+	(void)sqlite3_finalize(s);
+	return is;
+}
+
 int ward_index_current_look(struct ward_store *st, const struct ward_index_db *x,
 	struct ward_index_current *ret, struct ward_err *err)
 {
-	*ret = (struct ward_index_current){.st = st};
+	*ret = (struct ward_index_current){.st = st, .few = few(x)};
 	int r = ward_index_today_look(st, x, &ret->today, err);
 	if (r == 0 && ret->today.followed && !ret->today.same_names)
 		r = ward_store_list(st, &ret->names, err);
@@ -218,7 +230,7 @@ int ward_index_current_look(struct ward_store *st, const struct ward_index_db *x
 
 bool ward_index_is_of_today(const struct ward_index_current *c)
 {
-	return c->today.followed && c->today.same_names && c->today.n == 0;
+	return !c->few && c->today.followed && c->today.same_names && c->today.n == 0;
 }
 
 void ward_index_current_clear(struct ward_index_current *c)
@@ -237,7 +249,7 @@ bool ward_index_is_current(
 {
 	const struct ward_index_today *t = &c->today;
 	char now[WARD_INDEX_STAMP_MAX];
-	if (settled == WARD_INDEX_SETTLED && t->followed && !find_news(t, session) &&
+	if (!c->few && settled == WARD_INDEX_SETTLED && t->followed && !find_news(t, session) &&
 		(t->same_names || (c->names.n && bsearch(&session, c->names.v, c->names.n,
 							 sizeof(*c->names.v), by_text))))
 		return true;

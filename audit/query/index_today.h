@@ -58,10 +58,17 @@ struct ward_index_current {
 	struct ward_store *st;
 	struct ward_index_today today;
 	struct ward_store_names names; /* only where directories came or went */
+	bool few;		       /* sessions: WARD_INDEX_FEW */
 };
+/*
+ * Up to so many sessions a look at the files of each trail (inode, size, times) costs some
+ * milliseconds in all. So a trail that somebody else changed or took away is noticed, too.
+ */
+#define WARD_INDEX_FEW 4096
 int ward_index_current_look(struct ward_store *st, const struct ward_index_db *x,
 	struct ward_index_current *ret, struct ward_err *err) ward_must_check;
-/* All that is settled is current, and there are no other directories than those of the index. */
+/* All that is settled is current, and there are no other directories than those of the index. Not
+ * where there are few: each is looked at. */
 bool ward_index_is_of_today(const struct ward_index_current *c);
 void ward_index_current_clear(struct ward_index_current *c);
 /* stamp, settled: what the index has of the session. */

@@ -367,7 +367,7 @@ START_TEST(the_policy_knows_the_word)
 	const struct ward_source_text t = {WARD_SOURCE_BASE, "f", old, sizeof(old) - 1};
 	struct ward_err err = WARD_ERR_INIT;
 	ck_assert_int_eq(ward_policy_compile(&t, 1, &p, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.text, "none of: lacking, wrapped, "));
+	ck_assert_ptr_nonnull(strstr(err.text, "is not one of: lacking, wrapped, "));
 }
 END_TEST
 

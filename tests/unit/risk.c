@@ -185,7 +185,7 @@ START_TEST(a_policy_only_raises)
 	line("[auto]\nleast = auto", "not a mode of its own");
 	line("[agent]\ntools = files, browser", NULL);
 	line("[agent]\ntools = files browser", "a comma");
-	line("[agent]\ntools = rockets", "none of");
+	line("[agent]\ntools = rockets", "not one of");
 	line("[agent]\nbudget = 12.50 EUR", NULL);
 	line("[agent]\nbudget = 12.5", "an amount");
 	line("[agent]\nbudget = a lot", "an amount");

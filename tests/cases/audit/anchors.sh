@@ -202,7 +202,7 @@ rm -r "$XDG_STATE_HOME"
 run anew true || fail "anew: $(cat ../err)"
 agreed 1
 expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
-has "$OUT" 'checkpoints: foreign key: 8 of 8'
+has "$OUT" 'checkpoints: foreign key: keys of other hosts signed 8 of 8'
 echo nonsense >>../kept
 expect 125 "$WARDFS" audit verify --all --checkpoints ../kept
 has "$ERR" 'no checkpoint begins at byte'

@@ -42,8 +42,24 @@ listed() {
 	python3 -c 'import json, sys
 print([s["mode"] for s in json.load(open("now")) if s["session"] == sys.argv[1]])' "$1"
 }
+# The index numbers sessions. Up to 4096, a list looks at the files of each trail; beyond, it does
+# not.
+number() { # BY
+	for column in record.session net.session tally.session label.session about.session session.id; do
+		sqlite "UPDATE ${column%.*} SET ${column#*.} = ${column#*.} + $1"
+	done
+}
+many() {
+	top=$(python3 -c 'import sqlite3
+print(sqlite3.connect("state/index.sqlite").execute("SELECT max(id) FROM session").fetchone()[0])')
+	[ "$top" -gt 4096 ] || number 5000
+}
+few() {
+	number -5000
+}
 # The index says something else than the trail, so that one sees who answered.
 lie() {
+	[ "${few:-}" ] || many
 	sqlite "INSERT OR IGNORE INTO word(text) VALUES('$2'); UPDATE about SET mode = (SELECT id FROM word WHERE
 		text = '$2') WHERE session = (SELECT id FROM session WHERE name = '$1')"
 }
@@ -101,6 +117,20 @@ all_same "on hold"
 believed s2
 audit release --reason over s2 >/dev/null || fail release
 
+echo "--- few sessions: each trail is looked at"
+few=1
+few
+believed s4
+touch state/sessions/s4/trail.jsonl
+not_believed s4
+mv state/sessions/s2/trail.jsonl kept
+audit list --kind deny >now 2>err || fail "list: a missing trail"
+grep -q '1 session without a trail any more' err || fail "a missing trail: $(cat err)"
+mv kept state/sessions/s2/trail.jsonl
+audit index >/dev/null
+few=
+believed s4
+
 echo "--- what is gone"
 audit remove --force --reason over s1 >/dev/null || fail remove
 all_same "removed"
@@ -118,8 +148,11 @@ all_same "one that the ledger does not know"
 
 echo "--- what somebody else changed: read again with --no-index, found by verify"
 cp state/sessions/s4/trail.jsonl kept
+many
 sed -i 's/"mode":"restricted"/"mode":"no-mode-it"/' state/sessions/s4/trail.jsonl
 [ "$(listed s4)" = "['restricted']" ] || fail "control: the index does not answer"
+few
+[ "$(listed s4)" = "['no-mode-it']" ] || fail "few sessions: the trail was not read"
 audit list --json --no-index >now 2>/dev/null
 grep -q no-mode-it now || fail "--no-index does not read the trail"
 expect 1 audit verify s4

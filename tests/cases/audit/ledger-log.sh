@@ -136,7 +136,7 @@ kept_said 1 "ledger edited 0 1" "begun anew, and a checkpoint is elsewhere"
 again
 cp "$other/state/ledger.checkpoints" kept2
 expect 1 audit verify --all --checkpoints kept2
-has "$OUT" "checkpoints: foreign key: 4 of 4"
+has "$OUT" "checkpoints: foreign key: keys of other hosts signed 4 of 4"
 
 echo "--- what a kill leaves"
 for what in 'ledger.tree' 'ledger.tree ledger.checkpoints'; do

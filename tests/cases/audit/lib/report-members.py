@@ -4,7 +4,7 @@
 import json, sys
 
 FRAME = {"v", "session", "mono", "ring", "pos", "lag", "mac", "cut"}
-LISTS = {"ask": "approvals", "grant": "approvals", "use": "approvals", "expire": "approvals",
+LISTS = {"ask": "approvals", "answer": "approvals", "grant": "approvals", "use": "approvals", "expire": "approvals",
          "revoke": "approvals", "external": "external", "reload": "reloads"}
 
 
@@ -16,7 +16,7 @@ def members(record):
 report = json.load(open(sys.argv[1]))
 lists = {name: list(map(members, report[name])) for name in ("approvals", "external", "reloads", "probes")}
 assert [a["kind"] for a in report["approvals"]] == [
-    kind for kind in ("ask", "grant", "use", "expire", "revoke") for _ in range(2)], report["approvals"]
+    kind for kind in ("ask", "answer", "grant", "use", "expire", "revoke") for _ in range(2)], report["approvals"]
 assert [len(lists[name]) for name in ("external", "reloads", "probes")] == [2, 2, 1], lists
 for line in open(sys.argv[2]):
     record = members(json.loads(line))
