@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -255,13 +256,25 @@ static bool answering(const struct ward_running *r)
 	return false;
 }
 
+/* Its last message stays for whoever wants to know what it served (ward_ask_fs_added()). */
+static bool has_ended(int control)
+{
+	struct ward_msg_reader m;
+	char head[64];
+	ssize_t n = recv(control, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+	if (n <= 0)
+		return true;
+	ward_msg_reader_init(&m, head, (size_t)n);
+	return m.type == WARD_MSG_FS_ENDED;
+}
+
 void ward_run_asks_end(struct ward_running *r)
 {
 	struct pollfd p = {.fd = r->guard.fs.control, .events = POLLIN};
 	unsigned unread = WARD_ASKS_MAX;
 	/* What an answer allowed can be done, and the command over, before we hear of it. So can a
 	 * question have been put and refused. */
-	while (poll(&p, 1, answering(r) ? WARD_RUN_ASKS_END_MS : 0) > 0 &&
+	while (poll(&p, 1, answering(r) ? WARD_RUN_ASKS_END_MS : 0) > 0 && !has_ended(p.fd) &&
 		(answering(r) || unread-- > 0))
 		if (ward_ask_fs_message(&r->ask_fs, r->guard.fs.control) < 0)
 			break;
