@@ -168,7 +168,7 @@ static void say_network(const struct words *w)
 	json_array_foreach(json_object_get(w->report, "network"), i, row)
 	{
 		const char *decision = ward_query_text(row, "decision");
-		if (decision && strcmp(decision, "allow") == 0)
+		if (decision && strcmp(decision, "allowed") == 0)
 			made += number(row, "times");
 	}
 	say(w, "It made ");

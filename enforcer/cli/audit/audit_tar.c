@@ -157,10 +157,10 @@ static int add_text(struct audit_tar *t, const char *name, int fd)
 {
 	struct audit_tar_text *v = reallocarray(t->texts, t->n_texts + 1, sizeof(*v));
 	bool twice = false;
-	for (size_t i = 0; i < t->n_texts; i++)
-		twice |= strcmp(t->texts[i].name, name) == 0;
 	if (v)
 		t->texts = v;
+	for (size_t i = 0; i < t->n_texts; i++)
+		twice |= strcmp(t->texts[i].name, name) == 0;
 	if (!v || twice) {
 		close(fd);
 		return v ? -EBADMSG : -ENOMEM;

@@ -134,7 +134,7 @@ done
 
 echo "--- killed in the midst: what is missing comes with the next run"
 : >got
-behave good good slowly slowly slowly slowly
+behave good halting halting halting halting halting
 audit export --to "tls:localhost:$port" --ca pki/ca.pem --cursor killed.cursor long 2>err &
 export_pid=$!
 sender() {

@@ -26,6 +26,8 @@ has "$OUT" 'python3'
 has "$OUT" 'web.example:80 tcp'
 echo "$OUT" | grep -q '^second  *allowed  *out ' || fail "the way: $OUT"
 has "$OUT" '192.0.2.7:80 tcp'
+expect 0 "$WARDFS" audit report --format md second
+has "$OUT" 'It made 2 network connections.'
 for format in html md json; do
 	expect 0 "$WARDFS" audit report --format $format second
 	has "$OUT" 192.0.2.7
