@@ -63,9 +63,9 @@ static bool public_v4(const unsigned char *a)
 	return true;
 }
 
-bool ward_address_is_public(const struct ward_address *a)
+/* The IPv4 address that a carries, as it is; NULL: none. Teredo's is not there as it is. */
+static const unsigned char *carried(const struct ward_address *a)
 {
-	/* Carry an IPv4 address at this byte; all but Teredo's as it is. */
 	static const struct {
 		struct block block;
 		unsigned at;
@@ -73,6 +73,26 @@ bool ward_address_is_public(const struct ward_address *a)
 		{{{0x00, 0x64, 0xff, 0x9b}, 96}, 12}, /* NAT64, RFC 6052 */
 		{{{0x20, 0x02}, 16}, 2},	      /* 6to4, RFC 3056 */
 	};
+	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
+		if (within(a->bytes, &carriers[i].block))
+			return a->bytes + carriers[i].at;
+	return NULL;
+}
+
+bool ward_address_carries(const struct ward_address *a, struct ward_address *ret)
+{
+	const unsigned char *v4 = is_v4(a) ? NULL : carried(a);
+	if (!v4)
+		return false;
+	struct ward_address inner = {{0}};
+	inner.bytes[10] = inner.bytes[11] = 0xff;
+	memcpy(inner.bytes + 12, v4, 4);
+	*ret = inner;
+	return true;
+}
+
+bool ward_address_is_public(const struct ward_address *a)
+{
 	/* In use for unicast: 2000::/3 alone (RFC 4291, 2.4), less what follows. */
 	static const struct block global = {{0x20}, 3};
 	static const struct block closed[] = {
@@ -82,9 +102,8 @@ bool ward_address_is_public(const struct ward_address *a)
 	};
 	if (is_v4(a))
 		return public_v4(a->bytes + 12);
-	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
-		if (within(a->bytes, &carriers[i].block))
-			return public_v4(a->bytes + carriers[i].at);
+	if (carried(a))
+		return public_v4(carried(a));
 	for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
 		if (within(a->bytes, &closed[i]))
 			return false;

@@ -24,3 +24,9 @@ bool ward_address_parse(const char *text, bool loose, struct ward_address *ret);
  * public: nobody has them, nothing is to be protected there.
  */
 bool ward_address_is_public(const struct ward_address *a);
+
+/*
+ * True for an address that carries another one, which a translator or router of the host's network
+ * reaches for it: NAT64 (RFC 6052), 6to4 (RFC 3056). *ret is the one that it leads to.
+ */
+bool ward_address_carries(const struct ward_address *a, struct ward_address *ret);

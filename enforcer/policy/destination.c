@@ -73,13 +73,20 @@ bool ward_destination_parse(const char *text, bool loose, struct ward_destinatio
 	return true;
 }
 
-bool ward_destination_in_block(const struct ward_destination *block, const struct ward_address *a)
+static bool in_block(const struct ward_destination *block, const struct ward_address *a)
 {
 	unsigned whole = block->bits / 8, rest = block->bits % 8;
 	if (memcmp(block->address.bytes, a->bytes, whole) != 0)
 		return false;
 	unsigned char mask = (unsigned char)(0xff00U >> rest);
 	return !rest || !((block->address.bytes[whole] ^ a->bytes[whole]) & mask);
+}
+
+/* What leads to an address is the same destination. */
+bool ward_destination_in_block(const struct ward_destination *block, const struct ward_address *a)
+{
+	struct ward_address inner;
+	return in_block(block, a) || (ward_address_carries(a, &inner) && in_block(block, &inner));
 }
 
 static bool port_in(const char *s, size_t n_list, const char *port, size_t n_port)

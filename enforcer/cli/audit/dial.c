@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -26,6 +27,13 @@ int ward_dial_split(const char *text, size_t len, const char *port,
 		return -EINVAL;
 	if (n == 0 && !port)
 		return -EINVAL;
+	if (n > 0) {
+		unsigned long number = 0;
+		for (size_t i = 1; i < n; i++)
+			number = number * 10 + (unsigned long)(after[i] - '0');
+		if (number == 0 || number > UINT16_MAX)
+			return -EINVAL;
+	}
 	snprintf(ret_host, WARD_DIAL_HOST_MAX, "%.*s", (int)(host - 2 * (size_t)six), text + six);
 	snprintf(ret_port, WARD_DIAL_PORT_MAX, "%.*s", n ? (int)n - 1 : WARD_DIAL_PORT_MAX - 1,
 		n ? after + 1 : port);

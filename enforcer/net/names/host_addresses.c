@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "enforcer/policy/address.h"
+
 /* A part of the kernel's answer: it sends no larger ones (NLMSG_GOODSIZE, at most 32 KiB). */
 #define PART_MAX (32U << 10)
 /* An answer during which an address came or went is asked for again; this often. */
@@ -190,20 +192,27 @@ void ward_near_close(struct ward_broker *net)
 	net->blocks = NULL;
 }
 
-bool ward_near_has(const struct ward_broker *net, const union ward_sockaddr *a)
+static bool in_blocks(const struct ward_blocks *b, int family, const uint8_t *bytes)
 {
-	struct ward_blocks *b = net->blocks;
-	const bool v4 = a->sa.sa_family == AF_INET;
-	const uint8_t *bytes =
-		v4 ? (const uint8_t *)&a->v4.sin_addr : (const uint8_t *)&a->v6.sin6_addr;
-	if (look(b) < 0)
-		return true;
 	for (size_t i = 0; i < b->n; i++) {
-		bool same = b->v[i].family == a->sa.sa_family;
-		for (size_t k = 0; same && k < (v4 ? 4U : 16U); k++)
+		bool same = b->v[i].family == family;
+		for (size_t k = 0; same && k < (family == AF_INET ? 4U : 16U); k++)
 			same = !((bytes[k] ^ b->v[i].addr[k]) & b->v[i].mask[k]);
 		if (same)
 			return true;
 	}
 	return false;
+}
+
+bool ward_near_has(const struct ward_broker *net, const union ward_sockaddr *a)
+{
+	struct ward_blocks *b = net->blocks;
+	struct ward_address outer, inner;
+	if (look(b) < 0)
+		return true;
+	if (a->sa.sa_family == AF_INET)
+		return in_blocks(b, AF_INET, (const uint8_t *)&a->v4.sin_addr);
+	memcpy(outer.bytes, &a->v6.sin6_addr, sizeof(outer.bytes));
+	return in_blocks(b, AF_INET6, outer.bytes) ||
+	       (ward_address_carries(&outer, &inner) && in_blocks(b, AF_INET, inner.bytes + 12));
 }

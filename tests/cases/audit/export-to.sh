@@ -49,6 +49,11 @@ wait_until 60 arrived unix.out || fail "unix: $(wc -l unix.out)"
 audit export --to "tcp:127.0.0.1:$port" --cursor tcp.cursor x || fail "again"
 python3 "$WARD_SRC/tests/cases/audit/lib/export-to-rsyslog.py" || fail "what rsyslog has"
 
+# A number that is no port does not become another one.
+for wrong in 0 65536 99999; do
+	expect 125 "$WARDFS" audit export --state "$STATE" --to "tcp:127.0.0.1:$wrong" x
+	has "$ERR" "give tcp:HOST:PORT"
+done
 # An other side that takes its time, so that an export can be killed in the midst of it.
 cp "$WARD_SRC/tests/cases/audit/lib/export-to-slow.py" slow.py
 slow() {
