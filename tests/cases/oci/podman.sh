@@ -3,6 +3,8 @@
 # shellcheck disable=SC2154
 # wardfs-oci under podman: an image that the test makes, volumes, annotations, exec, secrets, a
 # container that ends by itself and one that is removed.
+# podman passes no options of the sanitizers on; oci/runc and oci/hostile run with them.
+# plain
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
