@@ -45,6 +45,8 @@ TIMEOUT = 300
 PROGRAMS = 3
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_SHOWN = 64 * 1024
+# With --again: so many failed cases get a second try, alone. More are no accident of the load.
+AGAIN = 3
 SLOWEST = 2  # tests that are listed at the end, where there are more
 # A segment of a trail, the gap that is looked for in it, and how far.
 TRAIL = re.compile(r"trail(\.\d+)?\.jsonl")
@@ -304,6 +306,8 @@ class Report:
         self.lock = threading.Lock()
         self.count = {"passed": 0, "failed": 0, "skipped": 0}
         self.failures = []
+        self.accidents = []  # failed tests that the load may have failed
+        self.unsteady = []
         self.took = []  # (seconds, CPU seconds, name)
 
     def add(self, test, result):
@@ -314,6 +318,9 @@ class Report:
             self.took.append((seconds, cpu, name))
             if verdict == "failed":
                 self.failures.append(name)
+                # A wall that gave way once is no wall, and what a sanitizer saw once is there.
+                if test.suite in ("cases", "agents") and not re.search(r"Sanitizer|runtime error:", text):
+                    self.accidents.append(test)
             why = ""
             if verdict == "skipped" and text.strip():
                 why = ": " + text.strip().splitlines()[-1]
@@ -322,12 +329,27 @@ class Report:
                 print("".join(f"    | {line}\n" for line in text.splitlines()), end="")
             sys.stdout.flush()
 
+    def again(self, test, result):
+        """The second try of a test that failed beside others. What it printed then stands above."""
+        name = f"{test.suite}/{test.name}{test.note}"
+        if result[0] == "passed":
+            self.count["failed"] -= 1
+            self.count["passed"] += 1
+            self.failures.remove(name)
+            self.unsteady.append(name)
+        print(f"second try of {name}, alone: {result[0]}")
+        if result[0] != "passed":
+            print("".join(f"    | {line}\n" for line in result[1].splitlines()), end="")
+        sys.stdout.flush()
+
     def end(self):
         self.took.sort(reverse=True)
         if len(self.took) > SLOWEST:
             print("the slowest, and how much of that was work of the CPU:")
             for seconds, cpu, name in self.took[:SLOWEST]:
                 print(f"{seconds:7.1f}s {cpu:6.1f}s  {name}")
+        if self.unsteady:
+            print("unsteady, failed once beside others and passed alone: " + " ".join(self.unsteady))
         if self.failures:
             print("failed: " + " ".join(self.failures))
         line = f"{self.count['passed']} passed, {self.count['failed']} failed"
@@ -347,6 +369,8 @@ def main():
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
     parser.add_argument("--trace", action="store_true", help="run the scripts with sh -x")
+    parser.add_argument("--again", action="store_true",
+                        help=f"a second try, alone, for up to {AGAIN} failed cases")
     parser.add_argument("--keep", action="store_true", help="keep the scratch of failed tests")
     # Much of a test is waiting: two more than there are CPUs keep these busy.
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 2)
@@ -381,6 +405,9 @@ def main():
         for number, test in numbered:
             if test.serial:
                 report.add(test, run_one(test, base, number, places(test), options))
+        if options.again and len(report.failures) <= AGAIN:
+            for number, test in enumerate(report.accidents):
+                report.again(test, run_one(test, base, f"again.{number}", places(test), options))
     finally:
         if options.keep and report.failures:
             print(f"kept: {base}")

@@ -16,6 +16,7 @@ on() {
 		mkdir -p "$4"
 		"$WARD_BUILD/tests/support/foldfs" "$1" "$3" "$4" &
 		server=$!
+		trap "kill \$server 2>/dev/null || :" EXIT
 		i=0
 		while ! mountpoint -q "$4"; do
 			i=$((i + 1))
@@ -25,8 +26,15 @@ on() {
 		rc=0
 		"$FSMOUNT" -m root -o "$OWNER:$OWNER" -l "$EVENTS" "$POLICY" "$4$6" "$5" \
 			sh -eu "$2" || rc=$?
-		umount "$4"
+		# a helper of a refused start may still be ending, with a directory open there
+		i=0
+		until umount "$4"; do
+			i=$((i + 1))
+			[ $i -lt 600 ] || exit 98
+			sleep 0.05
+		done
 		wait $server || :
+		trap - EXIT
 		exit $rc' sh "$1" "$2" "$BACK" "$FOLDED" "$MNT" "${3-}" >"$OUT" 2>&1
 }
 export FSMOUNT OWNER EVENTS POLICY
