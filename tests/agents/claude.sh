@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Claude Code from the npm registry starts under its profile, as root and as an ordinary user. The
+# name of the program chooses the profile, the agent's state is kept, and its guards refuse
+# writes. The other agents work a whole day against a scripted provider. This one is not open
+# source, so the test goes no further than its start.
 # timeout: 1200
 # plain
-# Claude Code, from the npm registry, starts under its profile, as root and as an ordinary user:
-# that is chosen by the name, keeps its state, and what guards it holds. It works no day here: it is
-# no open-source program.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Mode deno with Deno itself, as root and as an ordinary user. Each of the two layers refuses what
+# the other one lets through. The flags follow the policy, and wardfs refuses options that widen
+# them.
 # timeout: 300
 # plain
-# Mode deno with Deno itself, as root and as an ordinary user: each layer refuses what the other
-# lets by, the flags follow the policy, and what would widen them is refused.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 . "$WARD_SRC/tests/agents/lib/agents.sh"

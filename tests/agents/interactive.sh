@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A person starts real agents in a terminal for the first time, as an ordinary user: sign in with
+# a key, no other dialog, one task with one refused act, quit, second start. The agents print
+# nothing about settings that they could not write. The exit line names the refused act and
+# nothing else.
 # timeout: 1200
 # plain
-# Real agents in a terminal, as a person starts them for the first time: signing in with a key, no
-# other dialog, one task with one act that is refused, the end, and the second start. What they
-# print must not tell of settings that they could not write, and the line at the end names nothing
-# but that act. As an ordinary user.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 . "$WARD_SRC/tests/agents/lib/agents.sh"

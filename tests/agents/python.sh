@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Mode wasm runs Python with npm's pyodide, as root and as an ordinary user: files, arguments,
+# exit status. Pyodide is no wall of its own, so the attempts use Node directly and meet the walls
+# of the mode. Each attempt has its control.
 # timeout: 1800
 # plain
-# Mode wasm with Python, which is npm's pyodide: files, arguments, status, as root and as an
-# ordinary user. It is no wall of its own, so the attempts go by Node itself: the walls of the mode
-# refuse them. Each has its control, the same act where it is allowed.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 . "$WARD_SRC/tests/agents/lib/agents.sh"

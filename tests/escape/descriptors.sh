@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a command can do with the files, sockets and devices of the host that it got as 0, 1 and 2:
-# read and write, and nothing else. The control is the same attempt in mode none, which has no wall.
+# What a command can do with host files, sockets and devices that it got as 0, 1 and 2: read and
+# write, nothing else. The control is the same attempt in mode none.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"

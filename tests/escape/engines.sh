@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The attempts of this folder from a container of mode docker: each fails, with runc and crun for
-# the same reason as without an engine. The control is the same attempt on the host.
+# This folder's attempts from a container of mode docker: each fails with runc and crun for the
+# same reason as without an engine. The control is the same attempt on the host.
 # timeout: 400
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"

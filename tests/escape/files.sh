@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Files of the host: only what the view shows, and that read-only.
+# Host files: the command sees only what the view shows, read-only.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Parts of the kernel that a guarded command has no business with.
+# Kernel interfaces that a guarded command does not need.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Parts of the kernel that are not there: a missing guarantee refuses by name and says the fix, a
-# missing second layer is told.
+# The kernel lacks a part. A missing guarantee refuses the run by name and says the fix; a missing
+# second layer is named.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"

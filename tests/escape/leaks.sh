@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a command finds in its hands: three descriptors, the environment given, no capability.
+# What a command starts with: three descriptors, the given environment, no capability.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

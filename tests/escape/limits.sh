@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Limits hold: processes, room in the shared tmpfs, open files, core dumps.
+# Limits on processes, room in the shared tmpfs, open files and core dumps.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

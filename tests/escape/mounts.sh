@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The view is made of mounts: nothing inside may add, remove or change one.
+# The view consists of mounts. Nothing inside may add, remove or change one.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

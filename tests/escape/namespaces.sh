@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No further namespaces: in a user namespace of its own a process would have capabilities again.
+# No further namespaces: in its own user namespace a process would have capabilities again.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Network `none`: refused at once, and nothing of the host can be reached around it.
+# Network `none`: refused at once, and no way around it reaches the host.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The start-up probes: each layer knocked out in turn, and the probe of that name refuses the run.
+# The start-up probes: the test knocks out each layer, and the probe of that name refuses the run.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout

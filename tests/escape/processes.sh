@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Other processes: those of the host are not there, pid 1 cannot be touched.
+# Other processes: the host's do not exist inside, and nothing can touch pid 1.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The other side of every refusal: what normal programs do still works.
+# The other side of every refusal: ordinary programs still work.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

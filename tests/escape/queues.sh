@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# POSIX message queues: the session has its own, and they are bounded.
 # shellcheck disable=SC2016
-# POSIX message queues: those of the session are its own, and bounded.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Names under `secret`: what was there before, or comes from the host, is never read, moved, linked
-# or overwritten, whatever is cached, open, replaced at the wrong moment or written into the index.
-# The controls stand between the attempts: what the session makes itself, and what git has, is
-# reached by the same calls.
+# Names under `secret`: files that existed before, or come from the host, are never read, moved,
+# linked or overwritten, even if they are cached, open, replaced at a bad moment or added to git's
+# index. The controls between the attempts: the same calls reach the session's own files and
+# committed ones.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v python3 >/dev/null || skip "no python3"

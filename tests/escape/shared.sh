@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the host has once for all its programs: files that others open, pages and requests of which
-# there is a fixed number, the order in which it serves. Nothing inside holds it up, uses it up or
-# goes first.
+# What the host shares among all programs: files that others have open, limited pages and
+# requests, the order of service. Nothing inside can block it, use it up or go first.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

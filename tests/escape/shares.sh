@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the kernel counts for a user as a whole, inside and outside: whoever takes all that there is
+# What the kernel counts for a whole user, inside and outside. A command that takes everything
 # inside leaves some to the owner's programs on the host.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
-# Programs of the host listen in directories that a session sees, and a read-only mount stops no
-# connect(2). Inside they do not answer, however they were bound, in both views, as root and as a
+# Host programs listen in directories that a session sees, and a read-only mount does not stop
+# connect(2). They do not answer inside, however they were bound, in both views, as root and as a
 # user.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to mount over /opt and /srv"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Terminals: no typing into them, job control works.
+# Terminals: no process can inject input, and job control works.
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 

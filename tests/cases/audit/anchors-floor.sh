@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The floor names an anchor. It receives every checkpoint, whatever the owner's policy says. In a
+# session of root's, root runs or opens it, and no owner can replace it. An anchor command gets no
+# terminal, directory or environment from the caller. Each refusal has its control.
 # shellcheck disable=SC2016
-# [audit] anchor in the floor: it gets every checkpoint, whatever the owner's policy says; in a
-# session of root's it is run and opened as root, and no owner can put something in its place. A
-# command that is an anchor has no terminal, no directory and no environment of whoever started the
-# session. Each refusal with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] anchor: checkpoints arrive in a file, a command, syslog (rsyslog) and the journal, the
-# first before the command starts; with what arrived there a past written anew is found. An anchor
-# that does not take the first one keeps the session from starting.
+# Checkpoints arrive in a file, a command, syslog (rsyslog) and the journal. The first one arrives
+# before the command starts. With the anchor's copy, verify finds a past that was rewritten. If an
+# anchor does not take the first checkpoint, the session does not start.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then

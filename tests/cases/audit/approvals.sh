@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Questions to a person and their answers (`ask`, `grant`), as the writer chains and signs them:
-# shown, filtered, indexed, exported, reported, verified, by whoever reads a trail.
+# The writer chains and signs the records of questions and answers (`ask`, `grant`). Every reader
+# of a trail handles them: show, filters, index, exports, report, verify.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session asked --events 11 --asked

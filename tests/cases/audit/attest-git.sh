@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# An attestation names the commits made inside, with their trees, as git names them. Commits that
+# only arrived on a branch are not named. wardfs does not follow forged git data, and says what it
+# did not look at.
 # shellcheck disable=SC2016
-# Commits made inside are subjects of an attestation, with their trees, as git has them; what only
-# came to a branch is not, and what an agent can forge is not followed: what was not looked at is
-# said.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

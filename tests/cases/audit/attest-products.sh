@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The subjects of an attestation are the files that the session changed, each with the digest of
+# its content, through renames. Files that it removed or only read, and the agent's home, are not
+# subjects.
 # shellcheck disable=SC2016
-# The subjects of an attestation are what the session left: each file that it changed with the
-# digest of its content, through renames, and nothing that it removed, read, or has in the agent's
-# home.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# An attestation says what the trail says, and holds with the public key alone; whatever is done to
-# it, both verifiers find it; of a session that is not intact it says so.
+# An attestation says what the trail says, and verifies with the public key alone. Both verifiers
+# notice every change to it. For a session that is not intact, the attestation says so.
 # plain
 # timeout: 900
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a record of a changed attribute says: which file, and what becomes of it.
+# A record of a changed attribute names the file and the new value.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A bundle is all that an auditor needs: away from its host, both verifiers take it, and find what
-# is done to it. A trail that is removed leaves a signed entry, and one that vanished does not. Who
-# reads a trail is in the ledger.
+# An auditor needs nothing but the bundle. Both verifiers accept it on another host and notice
+# every change. A removed trail leaves a signed entry in the ledger; a vanished one does not. The
+# ledger names who read a trail.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The host's clock is set while a session runs (to what it says anyway, so that nothing else
-# notices): a record says so, of `run` and of `mount`. The command itself cannot set it. serial
+# Somebody sets the host's clock while a session runs (to the present time, so that nothing else
+# notices). `run` and `mount` record it. The command itself cannot set the clock.
+# serial
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"

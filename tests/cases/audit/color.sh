@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit: coloured on a terminal only, and not where NO_COLOR says so (no-color.org: set, and
-# not empty). The text is the same.
+# wardfs audit prints colours on a terminal only, and never where NO_COLOR is set (no-color.org).
+# The text is the same.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session alpha --events 21

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit list, show, denials, verify: what they print and how they exit.
+# What audit list, show, denials and verify print, and their exit statuses.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

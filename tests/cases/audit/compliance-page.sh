@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Every command of docs/for-compliance.md does what the page says: the five questions first, then
-# the others in their order. Its policy loads.
+# the other commands in the page's order. The page's policy loads.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/certificates.sh"

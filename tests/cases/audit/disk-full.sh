@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The disk fills up: operations fail, none that was acknowledged is lost, and when there is room
-# again the trail goes on and says what happened.
+# The disk fills up. Operations fail, and no acknowledged operation is lost. When there is room
+# again, the trail continues and says what happened.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

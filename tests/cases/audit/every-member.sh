@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `wardfs audit show` prints every member that a record has, and CSV has a column for each: of
-# records that have all members of their kind. The columns of CSV that were there once keep their
-# place.
+# `wardfs audit show` prints every member of a record, and CSV has a column for each. The test's
+# records have all members of their kind. Existing CSV columns keep their place.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [audit] exec records the first program of a session, and what `wardfs exec` starts, for an
+# ordinary user as for root, although the supervisor cannot read the process that executes it.
+# That process describes the program in a table, and no process inside can reach the table.
 # shellcheck disable=SC2016
-# [audit] exec: the first program of a session, and what `wardfs exec` starts, is recorded for an
-# ordinary user as for root, though the supervisor cannot read the process that executes it. Nobody
-# inside has the table in which that process says what it executes.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] exec: a record says which file started, also where the path leads through the links of
-# /proc to what the caller has open, to its root or to its directory.
+# An exec record names the file that started, also when the path leads through links in /proc: to
+# an open descriptor, the caller's root or its directory.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cp "$WARD_SRC/tests/cases/audit/lib/exec-links.py" "$WARD_TMP/links.py"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] exec: to find out which program starts, wardfs neither looks into a tree, nor reads what
-# the command may not read itself, nor brings pages of a tree's files into the command's memory.
-# Looks and reads there are the command's alone, and so are their records.
+# To find out which program starts, wardfs does not look into a tree, does not read what the
+# command may not read, and does not bring pages of a tree's files into the command's memory. Only
+# the command's own looks and reads leave records there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 lib=$WARD_SRC/tests/cases/audit/lib

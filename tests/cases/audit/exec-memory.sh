@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# No kind of memory keeps a program's path or arguments out of the trail. The kernel itself reads
+# memory that is mapped only for writing or only for execution, so wardfs must read it as well.
 # shellcheck disable=SC2016
-# [audit] exec: no kind of memory keeps a path or arguments from which a program starts out of the
-# trail. The kernel reads memory that is mapped for writing alone, or for execution alone.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cp "$WARD_SRC/tests/cases/audit/lib/exec-memory.py" "$WARD_TMP/memory.py"

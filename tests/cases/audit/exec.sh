@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [audit] exec records each program before it runs, with its arguments and its parent: under
+# signals, from threads, by descriptor. No process inside can take the listener's place.
 # shellcheck disable=SC2016
-# [audit] exec: each program that is started inside has a record, with its arguments and who started
-# it, before it runs; under signals, from threads, by descriptor; and nobody inside can take the
-# place of who listens.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

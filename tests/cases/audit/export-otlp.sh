@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Exports by OTLP over HTTP and HTTPS: each answer that the specification knows, and others; records
-# arrive at least once, and what came twice is told by log.record.uid.
+# Exports by OTLP over HTTP and HTTPS handle every answer of the specification, and invalid
+# answers. Records arrive at least once, and log.record.uid identifies duplicates.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/collector.sh"
 . "$WARD_SRC/tests/cases/audit/lib/certificates.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Exports to syslog over TLS (RFC 5425): certificates of both sides are verified; what did not
-# arrive for certain is sent again, and the time that is waited has an end.
+# Exports to syslog over TLS (RFC 5425) verify both sides' certificates. wardfs sends again what
+# may not have arrived. Every wait ends.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/collector.sh"
 . "$WARD_SRC/tests/cases/audit/lib/certificates.sh"

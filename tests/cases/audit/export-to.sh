@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Exports to syslog: rsyslog takes every record once, over TCP and a unix socket; an export that was
-# killed, or whose other side went away, goes on with the next one.
+# Exports to syslog: rsyslog receives every record once, over TCP and a unix socket. After a kill,
+# or after the receiver went away, the next export continues where the last one stopped.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Exports keep every record, its seq and its mac, and a name cannot break out of its field.
+# Exports keep every record with its seq and mac. A name cannot break out of its field.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

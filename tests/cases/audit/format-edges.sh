@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The edges that docs/audit-format.md draws, each from both sides: the longest line, the largest
-# seq, the bits of a frame's descriptor and the bytes of its blocks, a trail that is shorter than
-# the ledger's checkpoint, an end without its start. Both verifiers agree.
+# The limits in docs/audit-format.md, each tested from both sides: the longest line, the largest
+# seq, a frame's descriptor bits and block bytes, a trail shorter than the ledger's checkpoint, an
+# end without a start. Both verifiers agree.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit verify, and the second verifier: an access that no rule and no live grant allows is
-# found, whatever the macs say. Each wrong trail has its control: the same one without the wrong
+# wardfs audit verify and the second verifier find an access that no rule and no live grant
+# allows, even if the macs are right. Each bad trail has its control: the same trail without that
 # record.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What an agent does to keep something out of its trail, or to have it look like something else: in
-# the middle of a flood, by handles that name no path, in a file without a name, beneath a path that
-# is longer than a record, under names that look like records.
+# An agent tries to keep something out of its trail or to disguise it: in a flood, by handles
+# without a path, in a file without a name, beneath a path longer than a record, under names that
+# look like records.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

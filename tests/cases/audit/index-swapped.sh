@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# An index is an SQLite database. A journal planted beside one makes SQLite delete a file of the
+# attacker's choice. So root opens no index in another user's directory, even if that user swaps
+# the directory for a link meanwhile. A pipe in the place of an index blocks nobody.
 # timeout: 900
-# An index is a database of SQLite's. Whoever puts a journal beside one has SQLite delete a file of
-# their choice. So root opens none in another user's directory, also where that user exchanges the
-# directory for a link while root looks; and a pipe in the place of an index holds nobody.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: another user's directory"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A listing takes from the index what sessions were, where the ledger says that wardfs did nothing
-# to them since: it says the same as the trails, tells what is missing, and looks into the trail
-# again once the ledger has news of it, is another one, or does not know it.
+# A listing takes old sessions from the index if the ledger shows that wardfs changed nothing
+# since. It prints the same as the trails and names what is missing. It reads the trail again when
+# the ledger has news about it, is another ledger, or does not contain it.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The index says what the trails say, follows them, recovers from damage, and no question can
+# write to it.
 # timeout: 900
-# The index says what the trails say, follows them, comes back when it is spoiled, and cannot be
-# written by a question.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# log = io: every read and write is a record of its own, of the very bytes, whatever the mode of the
-# handle; what would pass unseen is refused. hash: content before and after, as sha256sum has it.
+# log = io gives each read and write a record with the exact bytes, whatever the handle's mode.
+# wardfs refuses accesses that it could not see. hash records digests before and after, equal to
+# sha256sum's.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

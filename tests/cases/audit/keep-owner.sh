@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A trail of root's binds the owner: what [audit] keep says in the owner's own file makes it last
-# longer than by default, not shorter. The controls: root's own word ends it, and the owner's ends
-# the owner's own.
+# A trail of root's binds the owner. [audit] keep in the owner's own file can lengthen the time,
+# not shorten it. The controls: root's word shortens it, and the owner can shorten it for the
+# owner's own trails.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] keep: what was kept long enough goes, and the ledger says that it expired; nothing goes
-# before, whoever asks, and an entry that came too early, or that another key signed, counts for
-# nothing.
+# [audit] keep: a trail that was kept long enough goes, and the ledger says that it expired.
+# Nothing goes earlier, whoever asks. An expiry that came too early, or that another key signed,
+# counts for nothing.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

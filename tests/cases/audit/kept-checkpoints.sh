@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# verify --checkpoints FILE with checkpoints that were kept elsewhere: it counts in every form, by
-# name, by default, as a path and with --all. The owner writes everything anew with the same keys,
-# and all that is here agrees. And --key never means the host's own key where the file holds none.
+# verify --checkpoints FILE uses checkpoints that were kept elsewhere, in every form: by name, by
+# default, by path and with --all. In the attack the owner rewrites everything with the same keys,
+# so that all local files agree. --key never falls back to the host's own key when FILE holds
+# none.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session one --events 30 --checkpoint 10

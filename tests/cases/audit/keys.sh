@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The keys of hosts: one that took the place of another is trusted through it, that of another host
-# when it was enrolled, and none after it was revoked.
+# Host keys: verify trusts a successor through its predecessor, another host's key once it is
+# enrolled, and no key after its revocation.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of the writer, wardfs-fs, wardfs-net, pid 1 and the supervisor, each at random moments of
-# a session at work: what the command saw succeed or refused is in the trail, and no trail is
-# intact. With --long 1,000 times each.
+# kill -9 of the writer, wardfs-fs, wardfs-net, pid 1 and the supervisor, at random moments of a
+# working session. The trail has everything that the command saw succeed or fail, and no such
+# trail is intact. With --long, 1,000 times each.
 # plain
 # timeout: 14400
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who a session was for, who logged in, how good the clock was: session.start and session.end have
-# it, and questions over sessions select by labels.
+# session.start and session.end say for whom a session ran, who had logged in, and how good the
+# clock was. Questions over sessions can select by labels.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

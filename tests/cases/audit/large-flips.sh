@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A large log: a bit changed anywhere is found, at the very record that it is in; also where that is
-# the last byte of a line. With --long a hundred thousand records and two hundred places.
+# A large log: verify finds a flipped bit anywhere and names the record, also in the last byte of
+# a line. With --long, a hundred thousand records and two hundred places.
 # plain
 # timeout: 1800
 set -eu

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The ledger is a Merkle log: its signed checkpoints tell that its end was cut, that an entry was
-# changed, that it is another host's or an earlier one. Each forgery with its verdict, by both
-# verifiers; what they cannot tell, and what a checkpoint that was kept elsewhere tells then; what
-# kill -9 leaves; a ledger of 0.1.
+# The ledger is a Merkle log. Its signed checkpoints reveal a cut end, a changed entry, another
+# host's ledger and an older one. Both verifiers give each forgery its verdict. Checkpoints that
+# were kept elsewhere reveal the rest. The test also covers kill -9 and ledgers of 0.1.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 other=$WARD_TMP/other

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A listing keeps what it read of the ledger, and the next one reads what is new: the same is
-# listed, what was cut, replaced or forged behind it is told, and a file that is not the reader's
-# own counts for nothing. An entry that was changed in its place verification finds.
+# A listing keeps what it read of the ledger, and the next one reads only what is new. It prints
+# the same, and reports what was cut, replaced or forged behind that point. It ignores a kept file
+# that is not the reader's own. Changed older entries are for verify to find.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

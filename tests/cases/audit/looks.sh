@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each look at a hidden name has a record, whoever looked before; and names that rules hide cost
-# alike whether something is there or not, so that no time tells it ([audit] sync = record).
+# Each look at a hidden name has a record, whoever looked before. A look at a hidden name takes
+# the same work whether or not the name exists, so its time reveals nothing ([audit] sync =
+# record).
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cp "$WARD_SRC/tests/cases/audit/lib/looks-work.py" "$WARD_SRC/tests/cases/audit/lib/looks-records.py" "$WARD_TMP"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A block of zeros in a trail, as a host that stops can leave one and anybody can write one: edited,
-# with both verifiers and with the public key alone, and it is said where it lies and what of the
-# rest verifies.
+# A trail contains a block of zeros, as a crashed host can leave one and anybody can write one.
+# Both verifiers say edited, with the public key alone too. They name the place and verify the
+# rest.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

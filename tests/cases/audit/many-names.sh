@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The command chooses how many names one file had. verify follows thousands, and says when it
+# stops following.
 # plain
-# What one file had in the way of names is the command's to choose: thousands are followed, and
-# beyond that it is said.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir p && cd p && git init -q .

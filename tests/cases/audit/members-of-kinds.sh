@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The records of real work have the members that the table of kinds gives them, and no other; each
-# kind comes from whom the table names.
+# The records of real work have exactly the members in the table of kinds, and come from the
+# producers that the table names.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The name of a trail that is gone is not given again, and where it was, by whoever has the key, the
-# later session does not stand for the earlier one: neither is what was removed by the rules said of
-# what was not, nor does a trail that is there hide one that is missing.
+# wardfs does not reuse the name of a removed trail. If somebody with the key does, the later
+# session does not stand in for the earlier one, in either direction: neither a legal removal nor
+# an existing trail hides a missing one.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

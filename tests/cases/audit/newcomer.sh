@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a newcomer asks the trail in the first hour: each verb answers what was asked, and says what
-# to type next.
+# A newcomer's first questions to the trail: each verb answers, and says what to type next.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

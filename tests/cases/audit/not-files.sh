@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Where a file of the state directory should be and something else is, nobody waits for it: a fifo
-# would hold up verify, and so that others are verified, for as long as nobody writes to it.
+# Something else lies where the state directory should have a file. Nobody waits for it: a fifo
+# there would block verify, and so the verification of all other sessions.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

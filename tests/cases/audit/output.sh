@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What -o names is written beside and renamed: links, pipes and second names that an agent left
-# there lead nowhere, and a write that fails leaves what was there.
+# wardfs writes -o files beside the target and renames them. Links, pipes and hard links that an
+# agent planted there lead nowhere. A failed write leaves the old file as it was.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

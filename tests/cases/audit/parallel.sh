@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sessions that begin and end at the same time, the first ones on a host without a key: one key, one
-# ledger, each session whole. A signal from the terminal does not end a trail.
+# Sessions begin and end at the same time, the first ones on a host without a key. They share one
+# key and one ledger, and each session is whole. A signal from the terminal does not end a trail.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The policies of a session are in its trail with the digest that the records name, each for the
-# time in which it was in force; the copies beside the trail are compared with them by both
-# verifiers.
+# A session's trail contains its policies, with the digests that the records name, each for the
+# time when it was in force. Both verifiers compare the copies beside the trail with them.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A program is read once for its digest, also where its inode number falls together with another's:
-# the supervisor, whose work no limit of the session counts, does not begin anew at each execve(2).
-# The control: each of the two programs has a digest.
+# wardfs reads a program once for its digest, even if two programs' inode numbers collide in the
+# cache. Otherwise each execve(2) would cost the supervisor work that no session limit counts. The
+# control: both programs have a digest.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir tools

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A proof that is taken from a trail holds with the public key alone; whatever is done to it, both
-# verifiers find it.
+# A proof taken from a trail verifies with the public key alone. Both verifiers notice every
+# change to it.
 # plain
 # timeout: 900
 set -eu

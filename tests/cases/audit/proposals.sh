@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `audit denials` proposes lines that help: `exec =` for an unlisted program, and no line that a
+# guard, the floor or the project file would override. The test tries each proposal.
 # shellcheck disable=SC2016
-# `audit denials` proposes what helps: `exec =` for a program that is not listed, and no line that a
-# guard, the floor or the project file would refuse. Each proposal is tried.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

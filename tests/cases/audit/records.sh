@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What a record says beside the path: which file (dev, ino), what was replaced, sizes before and
+# after, rights requested and granted, the process of a thread, locks, and changes by others.
 # timeout: 900
 # shellcheck disable=SC2016
-# What a record says beside the path: which file (dev, ino), what was replaced, sizes before and
-# after, rights asked and given, which process a thread belongs to; locks; what others changed.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

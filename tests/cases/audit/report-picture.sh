@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A browser draws the report, wide and narrow, light and dark. The picture is not empty, has the
+# requested brightness, and nothing reaches beyond the page.
 # timeout: 900
-# The report as a browser draws it, wide and narrow, light and dark: the picture is not empty, is as
-# light or dark as it was asked for, and nothing reaches beyond the page.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

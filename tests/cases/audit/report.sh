@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The report: one page that needs nothing else, says what the trail says, and into which no name
-# breaks.
+# The report is one self-contained page that says what the trail says. No name can inject markup.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who owns the files writes them anew without changing what they say, or puts another beside them:
-# the bytes count, not the meaning, and of two files for one segment the plain one. Both verifiers
+# The files' owner rewrites them without changing their meaning, or adds a second file for a
+# segment. Verification compares bytes, not meaning, and prefers the plain file. Both verifiers
 # agree.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

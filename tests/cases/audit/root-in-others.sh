@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Root reads, compresses and removes trails in another user's state directory and rotates the key
+# there. The files belong to that user afterwards; otherwise that user could open no trail and
+# start no session. The attack: the user hard-links a file of root's where root writes next.
+# Nothing is written to that file.
 # timeout: 300
-# Root reads, compresses and removes trails in another user's state directory, and rotates the key
-# there. What root makes is that user's, who could open no trail otherwise, and start no session.
-# And the user puts a second name of a file of root's where root writes next: nothing is written to
-# that file.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: another user's directory"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Records of every kind and with every member fit the schema that is published, which knows no
-# other; the page of the format names them all.
+# Records of every kind, with every member, fit the published schema. The schema allows no other
+# kind, and the format page names them all.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A trail in segments, some of them compressed: every reader reads it as one; what is done to a
-# segment is found and named, by both verifiers, with the root key and with a public one.
+# A trail in segments, some of them compressed, reads as one. Both verifiers notice a damaged
+# segment and name it, with the root key and with a public one.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# sync = record: nothing is answered before fdatasync(2), also when the writer is killed at any
-# moment; batch and close do without, and end as whole.
+# With sync = record, no operation is answered before fdatasync(2), even if the writer is killed.
+# batch and close answer earlier and end as whole trails.
 # timeout: 1800
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

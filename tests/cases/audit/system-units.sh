@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The units of the system's writer: systemd takes every line of them, and makes the user and the
-# directories. Control: a line that it does not know is named.
+# systemd accepts every line of the system writer's units, and creates the user and the
+# directories. The control: systemd names a line that it does not support.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 for tool in systemd-analyze systemd-sysusers systemd-tmpfiles; do

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The host's writer runs under its own uid (4712) and writes the trail of an ordinary user (4711).
+# That user can read the trail and nothing more. The user's attacks have their controls.
 # timeout: 900
 # shellcheck disable=SC2016
-# The writer of the whole host: under a uid of its own (4712), it writes the trail of an ordinary
-# user (4711), who can read it and nothing else. Attacks by that user, each with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What an edited trail holds steers no terminal: whichever verb prints it, in whichever format, no
-# control character, no character that turns the direction of text, no line that the trail's author
-# made up.
+# An edited trail cannot steer a terminal. No verb and no format prints control characters,
+# characters that change the direction of text, or lines that the trail's author made up.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 

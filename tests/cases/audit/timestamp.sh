@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit timestamp: an authority (RFC 3161) stamps the ledger's last checkpoint, by a command
-# of the owner's. openssl verifies the stamp, verify the ledger.
+# wardfs audit timestamp: an authority (RFC 3161) stamps the ledger's last checkpoint through a
+# command of the owner's. openssl verifies the stamp, and verify the ledger.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

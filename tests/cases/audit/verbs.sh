@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit: each verb tells its own options and takes no others; they may stand before the verb.
+# Each verb of wardfs audit lists its own options and takes no others. Options may stand before
+# the verb.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit verify --all --verified FILE reads of the ledger what is new since the last time:
-# what was added, cut or forged behind that is found, and that the tree goes on; what was changed
-# before it a verification without --verified finds.
+# wardfs audit verify --all --verified FILE reads only the new part of the ledger. It finds what
+# was added, cut or forged there, and checks that the tree continues the old one. A full
+# verification finds changes in the older part.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

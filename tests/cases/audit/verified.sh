@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit verify --all --verified FILE: what was intact and is as it was is not read again;
-# what is new, changed, gone or no longer known to the ledger is told.
+# wardfs audit verify --all --verified FILE skips trails that were intact and did not change. It
+# reports trails that are new, changed, missing or no longer in the ledger.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

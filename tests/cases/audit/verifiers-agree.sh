@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A second verifier, written from docs/audit-format.md alone, comes to the same verdict on whatever
-# is done to trails and ledger.
+# A second verifier, written from docs/audit-format.md alone, gives the same verdict on every
+# forged trail and ledger.
 # plain
 # timeout: 900
 set -eu

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit witness: a witness that follows C2SP tlog-witness cosigns the ledger's checkpoints;
-# what it signed is kept and verified. A ledger that was cut, or begun anew, with its checkpoints,
-# is told by the witness. What answers otherwise than it should changes nothing.
+# wardfs audit witness: a witness that follows C2SP tlog-witness cosigns the ledger's checkpoints.
+# wardfs keeps and verifies the signatures. The witness notices a ledger that was cut or started
+# over together with its checkpoints. Wrong answers of a witness change nothing.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session one --events 3

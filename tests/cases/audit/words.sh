@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs audit: a filter that is misspelt is an error and not an empty answer; nothing found is
-# said.
+# wardfs audit: a misspelt filter is an error and not an empty answer. When nothing matches,
+# wardfs says so.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 run --session alpha --events 21

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of the writer at any moment under load: every acknowledged record is in the log, once, and
-# verify tells the cause that the recovery writer appended.
+# kill -9 of the writer at any moment under load. Each acknowledged record is in the log exactly
+# once. verify names the cause, which the recovery writer appended.
 # plain
 # timeout: 1800
 set -eu

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Handles of one inode must agree on who reads and writes, else the kernel answers EIO. Two queues
-# of io_uring open each of many files at once for the first time, while every fourth file that the
-# daemon opens is refused: one that got no backing id must not go to the page cache beside one that
-# did.
+# All handles of one inode must agree on how the file is read and written, or the kernel answers
+# EIO. Here two io_uring queues open many files at once for the first time, and the daemon fails
+# to register every fourth one. A handle without a backing id must not use the page cache beside a
+# handle that has one.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

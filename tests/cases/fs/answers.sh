@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What rare calls answer in a session, as docs/posix.md has it, and natively, which is the control;
-# and a program that may only be executed.
+# Rare system calls answer in a session as docs/posix.md says. The control is the native answer.
+# Also: a program that may only be executed.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What stands in an append area is not changed through handles and mappings that were made before
-# it got there: such a file is not renamed or linked into it (EXDEV: mv copies).
+# Old handles and mappings cannot change a file that has moved into an append area: wardfs refuses
+# to rename or link such a file there (EXDEV, so mv copies it).
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What may be appended to and no more keeps what stands in it, whatever is tried; the control is the
-# same attempt in a directory that may be written.
+# A file with the right to append keeps its content, whatever the agent tries. The control is the
+# same attempt in a writable directory.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

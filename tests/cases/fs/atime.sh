@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What reading does to the time of access. The same reads are made on the file system itself and
-# inside, of a backing that is mounted relatime, noatime and strictatime: the same ones move it, the
-# rest leave it, and what stat says inside is what it is on the backing, also where the kernel reads
+# Reads change access times inside as they do natively, with the backing mounted relatime, noatime
+# and strictatime. stat shows the same time inside and on the backing, also where the kernel reads
 # the backing by itself.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

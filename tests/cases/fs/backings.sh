@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Trees on other file systems than the one of this machine: random system calls give there what they
-# give on the file system itself, which is the control (probe.sh), and so does truncating a file to
-# the size that it has.
+# Trees on other file systems than this machine's. Random system calls give the same answers there
+# as natively (probe.sh), and so does truncating a file to its present size.
 # timeout: 1200
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

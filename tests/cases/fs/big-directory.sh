@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A directory with many entries (5,000; with --long 100,000). A listing shows each name once and
+# nothing hidden. Positions from telldir lead back, also in another handle. A name that exists the
+# whole time is listed once, whatever is created and removed meanwhile.
 # plain
 # timeout: 1800
-# A directory of many entries (5,000; with --long 100,000): listed whole, each name once, nothing
-# that is hidden; positions of telldir lead back to where they were, also in another open directory;
-# what is there all the while is shown once, whatever is made and removed beside it meanwhile.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

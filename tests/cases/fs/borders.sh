@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Ways around quotas, append and hide that begin on one side of a border and end on the other: what
-# grows without a name or elsewhere and is brought in, trades places, is handed over and opened
-# anew, is written by asynchronous calls; and what the errors of a hidden name tell. The control is
-# the same attempt with neither quota, append nor hide.
+# Attempts to pass quotas, append and hide that start on one side of a border and end on the
+# other: a file grows without a name or elsewhere and moves in, is exchanged, is handed over and
+# reopened, is written by asynchronous calls. Also what the errors for a hidden name reveal. The
+# control is the same attempt without these rules.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 [ "$(uname -m)" = x86_64 ] || skip "needs x86-64 (numbers of system calls)"

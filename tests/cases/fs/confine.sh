@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the daemon is while it serves: the owner, without effective capabilities, privileges to gain,
-# or a way to be traced; behind seccomp.
+# The daemon serves as the owner, without effective capabilities or a way to gain privileges, not
+# traceable, behind seccomp.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

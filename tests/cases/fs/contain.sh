@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A directory moves where nothing that exists beneath it gains a right, though something might: what
-# is there decides, hidden and protected names included. Each refusal has its control.
+# A directory may move if nothing beneath it gains a right. wardfs looks at what exists there,
+# hidden and protected names included, not at what could exist. Each refusal has its control.
 # timeout: 600
 # suites: tsan
 set -eu

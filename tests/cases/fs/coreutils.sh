@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What tests of GNU coreutils found different inside. The mode that an ACL makes shows at once. The
-# rest stands in docs/posix.md. The control is the same natively, as the owner.
+# Differences that the tests of GNU coreutils found. The mode that an ACL makes shows at once; the
+# other differences are in docs/posix.md. The control is the same natively, as the owner.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

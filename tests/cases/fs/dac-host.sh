@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode, owner, group and ACL of a directory on the way, and of the file, are changed on the host
-# while the agent works: what it may follows within a moment, both ways; what it had open goes on.
+# The host changes the mode, owner, group and ACL of a file and of the directories above it while
+# the agent works. The agent's access follows within a moment, in both directions. Open files stay
+# usable.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The owner's own limits on the host hold inside, whatever capability the daemon keeps.
+# The owner's permissions on the host apply inside, whatever capabilities the daemon has.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill -9 of the daemon under load: who waits gets an error, nothing hangs, the mount goes with its
-# namespace. The control: the same load without the kill.
+# kill -9 of the daemon under load. Waiting programs get an error, nothing hangs, and the mount
+# goes with its namespace. The control: the same load without the kill.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

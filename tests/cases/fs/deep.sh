@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The bound of depth also holds for what is beneath a directory that is renamed: no rename makes a
-# tree in which each request costs the guard more than in the deepest one that mkdir(2) makes.
+# The limit on depth also covers what lies beneath a renamed directory. No rename makes a tree in
+# which requests cost the guard more than in the deepest tree that mkdir(2) can make.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Positions in directories (d_off, telldir) tell nothing of hidden names. The backing's own do: on
-# ext4 a position is the hash of the next name, hidden or not, on others a count of the names before
-# it. (Directories of more than a block from the start: on ext4 "." and ".." change places as a
-# directory outgrows its first one.)
+# Directory positions (d_off, telldir) reveal nothing about hidden names. The backing's own
+# positions would: on ext4 a position is the hash of the next name, on other file systems a count.
+# The test's directories need more than one block from the start, because ext4 swaps "." and ".."
+# when a directory outgrows its first block.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

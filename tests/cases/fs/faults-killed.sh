@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# kill -9 of wardfs-fs at random moments under load, as root and as an ordinary user. The trail
+# has every operation that the program saw succeed, and the program saw everything that the trail
+# calls refused. The backing is as the last successes left it; no process, mount or exceeded quota
+# remains, and the next session has its whole quota. The control: the same load without a kill.
 # shellcheck disable=SC2016
-# wardfs-fs is killed at random moments of a session under load: every operation that the program
-# saw succeed is in the trail (and nothing was kept from it that the trail has as refused), the
-# backing is what the last successes left, no process, no mount; no quota was exceeded, and the next
-# session has all of it. As root and as an ordinary user; five times, with --long a hundred times.
-# The control: the same load without a kill, of which all is in the trail.
 # timeout: 3600
 set -eu
 . "$WARD_SRC/tests/lib.sh"

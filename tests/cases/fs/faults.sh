@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The backing fails: EIO, ENOSPC, EDQUOT, EROFS, ESTALE for every call the daemon makes on it. Each
-# time the program inside gets that error and no other, the same attempt succeeds as soon as the
-# fault is over (the control), what failed is in the trail with its errno, and the daemon goes on.
+# The backing fails with EIO, ENOSPC, EDQUOT, EROFS and ESTALE, for every call that the daemon
+# makes. Each time the program gets exactly that error, the trail has the failure with its errno,
+# and the daemon continues. The control: the attempt succeeds once the fault is over.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A backing that takes several spellings for one name: with a policy that does not fold the tree is
-# not served; with one that does, no other spelling leads past a rule. Where the kernel has
-# casefolded directories of ext4, one of those as well. The control is a backing that keeps
-# spellings apart, on which all of the names are names of their own.
+# A backing that treats several spellings as one name. wardfs refuses to serve it unless the
+# policy folds names. If the policy does, no other spelling passes a rule. The test also uses
+# casefolded ext4 where the kernel has it. The control is a backing that keeps spellings apart.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The host moves a file or directory that a program inside has open or stands in. The kernel keeps
+# such nodes even if it forgets everything above them. A listing does not show what is hidden at
+# the new place, and shows what comes into view. A file written under one name and read under
+# another is one file.
 # plain
-# What a program inside stands in, or has open, while the host moves it: the kernel keeps such
-# directories and files whatever it forgets above them. What is hidden at the new place does not
-# show in a listing, what comes into view does; a file that is written to under one name and looked
-# at under another is one file.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

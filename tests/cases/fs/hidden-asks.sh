@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs-fs asks the backing nothing about a hidden name, whatever is asked of wardfs-fs: so the
-# time of no answer tells whether something is there.
+# wardfs-fs never asks the backing about a hidden name, so the time of an answer cannot reveal
+# whether the name exists.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to look at wardfs-fs"

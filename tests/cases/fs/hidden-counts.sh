@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Number of links and size of a directory do not count what is hidden in it, nor does the number in
-# a file handle (name_to_handle_at) count what is hidden beside it. Where no rule can hide a name in
-# a directory, its links are those of the backing.
+# A directory's link count and size do not count hidden entries, and neither does the number in a
+# file handle (name_to_handle_at). Where no rule can hide a name, the link count is the backing's.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

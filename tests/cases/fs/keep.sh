@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the kernel keeps for long: it answers while the daemon stands still; and still every change
-# made by others shows soon, also when events were lost.
+# The kernel caches entries for a long time: it answers while the daemon is stopped. Changes by
+# others still show soon, even if events were lost.
 # plain
 # timeout: 600
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What is open when the last process ends is recorded as closed too: the kernel drops what it has
-# not told the daemon yet as the mount goes.
+# The trail records a close for every file that is open when the last process ends, although the
+# kernel drops its pending requests with the mount.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs knows all names of a file, and then the host links it outside the tree. From then on
+# nobody opens it for writing, even if the session creates and removes names as fast as it can.
+# Opens arrive on several threads at once. The control: without that link it can be opened all the
+# time.
 # timeout: 600
-# A file with many names of which all links were known, and then the host links it elsewhere: nobody
-# opens it for writing, also while the session removes and makes names of it as fast as it can, so
-# that links and names are not in step. Opens come on several threads at once, as they do where
-# digests are made. The control: without that link it is opened all the while.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

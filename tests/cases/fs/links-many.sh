@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A file with many names. Opening it for writing does not look at each name, even while the
+# session adds names: the test counts the daemon's system calls. Changes by others to one name
+# count at once: a name that moves out of the tree leaves a link without a rule. The control is a
+# move within the tree.
 # timeout: 900
-# A file with many names. To open it for writing costs no look at each of them, also where the
-# session goes on making names: counted are the system calls of the daemon. And what others do to
-# one of the names is heeded at once: a name moved out of the tree, by itself or with its directory,
-# leaves a link that no rule knows. The control is the same within the tree.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

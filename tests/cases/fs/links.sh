@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file with several names has the rights of all of them together; a link from outside the tree
-# leaves [tree] hardlinks.
+# A file with several names has the common rights of all of them. [tree] hardlinks decides about a
+# link from outside the tree.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernel's memory for POSIX locks is the guard's: a command gets so many and no more, and has
-# them again once it has given them back.
+# The guard holds the kernel memory for POSIX locks, so each command gets a limited number, and
+# gets them back after it releases its locks.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# POSIX, open-file-description and flock locks inside conflict with a host process's on the backing,
-# and with each other as the system calls say; waits end by a release and by a signal.
+# POSIX, open-file-description and flock locks inside conflict with a host process's locks and
+# with each other, as the system calls specify. A release or a signal ends a wait.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the daemon holds for the files that the kernel has seen: at most 300 bytes a file, and at
-# most 1000 descriptors, also with more directories than that. 20,000 files; with --long a million.
+# The daemon's memory for files that the kernel has seen: at most 300 bytes a file and 1,000
+# descriptors, even with more directories. 20,000 files; with --long a million.
 # timeout: 3600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What lies beneath another mount, or in a casefolded directory, is not served, and says why:
-# another file system, a bind mount of the same one, one that appears while the tree is in use. The
-# control is the same name with nothing mounted there. Who hides the name learns nothing of the
-# mount.
+# wardfs does not serve what lies beneath another mount or in a casefolded directory, and says
+# why: another file system, a bind mount of the same one, a mount that appears while the tree is
+# in use. The control is the same name without the mount. A rule that hides the name also hides
+# the mount.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

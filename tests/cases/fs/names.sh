@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What is recorded of a file with several names claims none of them alone: the kernel says which
-# file is opened, not by which name. A path that does not fit says that it was cut.
+# A record of a file with several names does not claim one of them: the kernel says which file was
+# opened, not by which name. A path that is too long for its record says that it was cut.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

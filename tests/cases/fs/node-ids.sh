@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The numbers of nodes, which the kernel shows in file handles, are no addresses of the daemon's.
+# The node numbers that the kernel shows in file handles are not addresses of the daemon's memory.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

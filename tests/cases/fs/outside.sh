@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Changes on the host are seen inside, soon and without errors; what is mounted beneath the backing
-# is not served; nothing leads out of the backing.
+# Changes on the host show inside soon and without errors. wardfs does not serve mounts beneath
+# the backing, and nothing leads out of the backing.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The cases of this directory with a kernel that offers less in INIT: as Linux 6.1 (protocol 7.37:
-# no passthrough, no io_uring, entries cannot be forgotten at once); and without READDIRPLUS.
+# no passthrough, no io_uring, no expiry of single entries), and without READDIRPLUS.
 # timeout: 1800
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/transport.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The cases of this directory over /dev/fuse, without spinning and without CPUs kept awake.
 # plain
-# The cases of this directory over /dev/fuse with neither spinning nor CPUs kept awake.
 # timeout: 1800
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/transport.sh"

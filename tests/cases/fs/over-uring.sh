@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The cases of this directory over io_uring, on this kernel.
+# The cases of this directory over io_uring.
 # timeout: 1800
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/transport.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Named pipes and sockets join programs inside, not one inside and one on the host: neither gets
-# what the other writes. The controls: both inside, and both on the host.
+# Named pipes and sockets connect programs inside with each other, never one inside with one on
+# the host. The controls: both inside, and both on the host.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Random system calls, the same on the file system itself and inside: each result, errno, attribute
-# and content must be the same, but for what docs/posix.md tells. The seeds below showed differences
-# once; with --long as many further ones are tried as an hour allows. What a run prints of a seed is
-# enough to run it again.
+# Random system calls run natively and inside. Each result, errno, attribute and content must be
+# the same, except as docs/posix.md says. The seeds below once showed differences. With --long, an
+# hour of further seeds. The printed seed is enough to repeat a run.
 # timeout: 5400
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

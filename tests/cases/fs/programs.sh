@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Real programs in every mode: git, make, sqlite, tar, trees as npm makes them, editors' saves.
+# Real programs in every mode: git, make, sqlite, tar, npm-like trees, editors' saves.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

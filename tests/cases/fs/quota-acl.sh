@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [quota] growth counts ACLs that files inherit from their directory: each is a copy. The first run
-# is the control: the same without a quota.
+# [quota] growth counts ACLs that files inherit from their directory, because each is a copy. The
+# control is the first run, without a quota.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

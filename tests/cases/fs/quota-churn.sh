@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [quota] churn stops an agent that deletes, replaces, truncates or encrypts everything, after as
+# many files as the policy says. The agent may do as it likes with files that it made itself.
 # plain
 # timeout: 900
-# [quota] churn: an agent that deletes, replaces, cuts or encrypts everything that was there is
-# stopped after as many files as the policy says; what it made itself it may do with as it likes.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

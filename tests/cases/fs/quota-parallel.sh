@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [quota] with sixteen writers at once: each has its own files, and all share one, which they
+# truncate, link, replace and remove while it is open. The bytes on the backing, which another
+# process watches, never exceed either of two nested quotas, and at the end all of it is free
+# again.
 # suites: tsan
 # timeout: 1800
-# [quota] with sixteen writers at once, each with files of its own and one that all share, that are
-# cut, linked, replaced and removed while they are open: the bytes that are there never exceed the
-# quota, in any of two nested ones, and all of it is free again at the end. Beside them somebody
-# looks at what is there on the backing, whose sizes are the truth.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [quota] rate: a write that is too fast waits before it happens. Reads and files outside the
+# quota do not wait. Writers that run side by side, are killed, are signalled, copy or map files
+# are no faster than the rate. If the daemon gets no more memory, no write passes without waiting.
 # timeout: 600
-# [quota] rate: what is too fast waits before it is written, and nothing else does meanwhile: reads,
-# files outside of the quota. Writers side by side, killed, signalled, copying or mapping write no
-# faster than the rate. Where the daemon gets no more memory, nothing is written without waiting.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

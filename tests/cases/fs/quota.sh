@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [quota]: to the byte, for every way in which a file grows, goes and moves; nested; and that what
-# was there before, or is done by others, is not the session's. The first run is the control: the
-# same attempts without a quota.
+# [quota] counts exactly, byte for byte, for every way in which a file grows, shrinks and moves,
+# also when nested. Existing files and changes by others do not count. The control is the first
+# run, without a quota.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Programs of the host swap a directory of the backing for a symbolic link that leads out of it, and
-# for another directory, while the agent reads, writes, creates, renames, removes below its name:
-# what lies outside is neither seen nor touched. The control: the same link is followed by who works
-# on the host.
+# Host programs swap a directory of the backing for a symbolic link that leads out, or for another
+# directory, while the agent works beneath its name. Nothing outside is seen or touched. The
+# control: a program on the host follows the same link.
 # timeout: 600
 # suites: tsan
 set -eu

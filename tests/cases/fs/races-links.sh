@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A file with a link outside the tree is read-only ([tree] hardlinks), while programs inside and
+# on the host create, look up and remove its names. wardfs never opens it for writing, truncates
+# it or changes its mode: once with few names, once with many (fs/resolve/links_known.h). The
+# control is a file without such a link, which stays writable.
 # timeout: 600
 # suites: tsan
-# A file that has a link outside of the tree may be read and no more ([tree] hardlinks), while its
-# names in the tree are made, looked at and removed inside and on the host: it is never opened for
-# writing, cut, or given another mode; once with few names, once with many, of which more is
-# remembered (fs/resolve/links_known.h). The control is a file without such a link, which can be
-# written to all the while.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Several processes pull at the same names for a few seconds: renames of directories against opens,
-# links against opens, replacements against reads, exchanges against opens, unlinks against writes.
-# No secret comes out, no error that a local file system could not give, and the daemon ends well.
+# Several processes work on the same names for a few seconds: renames, links, replacements,
+# exchanges and removals against opens, reads and writes. No secret comes out, every error is one
+# that a local file system could give, and the daemon ends well.
 # timeout: 600
 # suites: tsan
 set -eu

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file that others replace again and again, by the host and by another program inside, while
-# programs open it, ask about it, change it: each finds the file that it was or the one that it is,
-# nobody is told ESTALE, and what is opened is whole. The controls: it was replaced meanwhile, many
-# times, and different ones were seen.
+# The host and a program inside replace a file again and again while other programs open, query
+# and change it. Each program finds the old or the new file, never ESTALE, and never half a file.
+# The controls: the file was replaced many times, and programs saw different versions.
 # timeout: 600
 # suites: tsan
 set -eu

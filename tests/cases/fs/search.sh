@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who takes the right to search a directory from itself finds nothing beneath once that is answered,
-# however much of it the kernel keeps: since Linux 6.16, which can forget it all at once.
+# A program removes its own right to search a directory. Once that is answered, it finds nothing
+# beneath, however much the kernel caches. Needs Linux 6.16, which can drop all entries at once.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 kernel=$(uname -r | sed 's/^\([0-9]*\)\.\([0-9]*\).*/\1 \2/')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the agent makes belongs to the owner on the host: a setuid or setgid file of the agent's
-# would run there as the owner, who may be root. In a session no such file comes to be.
+# Files that the agent makes belong to the owner on the host, so a setuid or setgid file would run
+# there as the owner, who may be root. A session cannot create one.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A program that lists a directory into memory that never comes keeps the kernel from forgetting
-# what lies in that directory. What the host closes elsewhere, and for others, shows all the same.
+# A program lists a directory into memory that never arrives. That keeps the kernel from dropping
+# the directory's entries. Changes that the host makes elsewhere, and for others, show all the
+# same.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

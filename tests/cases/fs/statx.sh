@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# statx(2): the time of birth is the backing's, and the rest the same as stat(2) gives; what is
-# hidden is not there for it either.
+# statx(2): the birth time is the backing's, and the rest equals stat(2). Hidden files do not
+# exist.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

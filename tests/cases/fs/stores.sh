@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A store through a shared mapping changes the times of its file: they are seen at once after
-# msync(2), fsync(2) and close(2), also where the kernel maps the backing's own file (passthrough).
+# A store through a shared mapping changes its file's times. They show at once after msync(2),
+# fsync(2) and close(2), also where the kernel maps the backing's file (passthrough).
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A rule is on a name beneath a directory. The agent makes a symbolic link in that directory's
-# place, and a program of the host reads through it what the agent wrote elsewhere. Every way to
-# bring the link there is refused. Each attempt is made under a policy without the rule first, where
-# the host does read what the agent wrote.
+# A rule protects a name beneath a directory. The agent tries to put a symbolic link in that
+# directory's place, so that a host program reads the agent's file through it. wardfs refuses
+# every way. Each attempt first succeeds under a policy without the rule, and the host reads the
+# file.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

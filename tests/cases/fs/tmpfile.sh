@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# O_TMPFILE: files without a name, by the rules of their directory; a name by linkat(2), by its own.
+# O_TMPFILE: the rules of the directory decide about files without a name. The rules of the new
+# name decide when linkat(2) gives them one.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No record, no operation: a ring that is full makes operations wait and loses nothing; a log that
-# failed makes them fail with EIO, while what needs no record goes on.
+# No record, no operation. A full ring makes operations wait and loses nothing. A failed log makes
+# them fail with EIO, while operations without a record continue.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

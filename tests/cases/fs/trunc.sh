@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# O_TRUNC with O_RDONLY truncates where writing is allowed, as Linux does, and else nothing.
+# O_TRUNC with O_RDONLY truncates where writing is allowed, as Linux does, and nowhere else.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

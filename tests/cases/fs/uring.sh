@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What io_uring adds: each CPU's queue has few places, so whoever waits in one must not keep others
-# out; interrupts take another way than their requests; the transport is chosen when INIT comes.
+# What io_uring adds: each CPU's queue has few slots, so waiting requests must not block others.
+# Interrupts take another way than their requests. The transport is chosen when INIT arrives.
 # timeout: 600
 # suites: tsan
 set -eu

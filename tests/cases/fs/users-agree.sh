@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `wardfs mount --allow-other`: one user may do with another user's files exactly what the backing
+# would allow. The test makes each attempt on the backing and in the mount and compares: sticky,
+# setgid and closed directories, modes, ACLs, attributes, descriptors from the other user, locks,
+# and root of a user namespace.
 # timeout: 300
-# `wardfs mount --allow-other`: what one user may do with the files of another is what the backing
-# would let it. Sticky, setgid and closed directories, modes, ACLs, attributes, descriptors that
-# come from the other user, locks, and a user who is root in a namespace: each attempt is made on
-# the backing and in the mount, and the answers are compared.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

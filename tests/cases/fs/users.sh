@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `wardfs mount --allow-other`: a user who takes all open files, waits for locks, or takes many
+# ranges leaves the other users theirs. wardfs names the resource that ran out.
 # timeout: 120
-# `wardfs mount --allow-other`: users side by side. One that takes all open files, waits for locks
-# and ranges of locks that it gets leaves the others theirs, and is told what there is too little
-# of.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

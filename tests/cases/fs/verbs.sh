@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What hide, deny, read and append refuse, each beside what they allow; with the reason and record.
+# What hide, deny, read and append refuse, beside what they allow, with reason and record.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

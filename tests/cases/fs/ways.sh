@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Some seventy ways to change a file, its attributes or its name, each tried in a read-only, an
+# append-only, a denied and a hidden directory. The content stays, and hidden files do not exist.
+# The control is the same attempt in a writable directory.
 # timeout: 600
-# Some seventy ways to change a file, its attributes or its name, each against a directory that may
-# be read, one that may be appended to, a closed and a hidden one: what stands there stays as it is,
-# and what is hidden does not exist by any of them. The control is the same attempt in a directory
-# that may be written.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 [ "$(uname -m)" = x86_64 ] || skip "needs x86-64 (numbers of system calls)"

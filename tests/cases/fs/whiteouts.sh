@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Overlays of containers inside mark a name that is gone by the character device 0:0, which no
-# driver has: mknod(2) and RENAME_WHITEOUT make it under the rules for files, counted by quotas, in
-# the trail. Any other device is refused.
+# Overlay file systems of containers inside mark a removed name with the character device 0:0,
+# which has no driver. mknod(2) and RENAME_WHITEOUT make it under the rules for files, counted by
+# quotas and recorded. wardfs refuses every other device.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# user.wardfs.why: the rules of a path, told inside; the name is ours alone.
+# user.wardfs.why shows the rules of a path inside. Nobody else can set that attribute.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The kernel writes back a mapping's pages while other threads of the same program open, look up
+# and create files, execute programs and are listed by others. The daemon must not wait for that
+# program's memory (reading its command line would). If a thread hangs, so does this test.
 # suites: tsan
 # timeout: 600
-# The pages of a mapping are written back while other threads of the same program open, look up and
-# make files, exec and are listed by others: nothing of what the daemon does for them waits for that
-# program's memory (reading its command line would). Where a thread hangs, the case does.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# mode = allowlist, as root and as an ordinary user. Allowed hosts work for programs without proxy
+# support. Other hosts are refused at once. The trail has both.
 # shellcheck disable=SC2016
-# mode = allowlist, as root and as an ordinary user: what is allowed works for programs that know
-# nothing of it, the rest is refused at once, and the trail says both.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"

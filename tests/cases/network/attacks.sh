@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Attacks on the broker from inside, as root and as an ordinary user: changing DNS answers,
+# disguised names, abstract sockets, slow and half-open clients, and all of the broker's
+# descriptors in use.
 # shellcheck disable=SC2016
-# As root and as an ordinary user, attacks on the broker from inside: answers of DNS that change,
-# names in disguise, abstract sockets, slow and half-open clients, and all descriptors of the broker
-# in use.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

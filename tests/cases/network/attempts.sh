@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The same attempts on the host, where each succeeds, and inside, where each is refused, as root
+# and as an ordinary user. They go around names and ports: other forms of an address, other
+# protocols, broadcast and multicast, IP and TCP options, another network, and names that are
+# hidden elsewhere.
 # shellcheck disable=SC2016
-# As root and as an ordinary user: the same attempts on the host, where each works, and inside,
-# where each is refused. They are ways around names and ports: other forms of an address, other
-# protocols, what is sent to everybody, options of IP and TCP, another network; and what a name may
-# be hidden in.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs grant SESSION connect opens a host for a while, as root and as an ordinary user. Its last
+# use and its end are exact, also for open connections. A `deny` stays in force, and so do the
+# limits on where a name may lead.
 # shellcheck disable=SC2016
-# As root and as an ordinary user, wardfs grant SESSION connect: a host for a while. Its last use
-# and its end are exact, also for what is connected; a `deny` stays, and so does what names may lead
-# to.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

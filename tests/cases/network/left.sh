@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What left the host: wardfs audit network answers for one session and for all, the same from
+# trail and index. Reports contain it.
 # shellcheck disable=SC2016
-# What left: wardfs audit network says it of one session and of all, and says the same from the
-# trail as from the index; reports have it.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

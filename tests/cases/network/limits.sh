@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# As root and as an ordinary user: named UDP ports; limits on upload, rate and connections; and a
+# broker that dies.
 # plain
 # shellcheck disable=SC2016
-# As root and as an ordinary user: UDP where it is named; upload, rate and connections; and a broker
-# that dies.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Thousands of connections one after the other, and none fails; a thousand at once, and all arrive
+# whole while the broker stays small. As an ordinary user, and as root with fewer.
 # shellcheck disable=SC2016
-# As an ordinary user, and as root with fewer: thousands of connections one after the other, none of
-# which fails; and a thousand at once, which all arrive whole, while the broker stays small.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

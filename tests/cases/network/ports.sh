@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# publish and forward, mode = host, and run --net, as root and as an ordinary user.
 # shellcheck disable=SC2016
-# publish and forward, mode = host, and run --net; as root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Unchanged programs with mode = allowlist, as root and as an ordinary user: npm with a registry,
+# node, python. ssh.sh has git over ssh.
 # shellcheck disable=SC2016
 # plain
-# As root and as an ordinary user, programs as they are, with mode = allowlist: npm from a registry,
-# node, python. git over ssh: ssh.sh.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

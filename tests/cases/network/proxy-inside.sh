@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, through the variables that
+# every program gets, with the same decisions.
 # shellcheck disable=SC2016
-# The proxy inside, as root and as an ordinary user: HTTP and SOCKS5, by the variables that every
-# program gets, under the same decisions.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

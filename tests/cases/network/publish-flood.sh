@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Attack: a host program connects to a published port again and again to fill the disk with
+# records. The records are bounded, and their counts are right. The control: the session's own
+# connections, and a few to another published port, each have their own records.
 # shellcheck disable=SC2016
-# Attack: somebody on the host connects to a published port again and again, so that the records
-# fill the disk. They are bounded, and the counts in them are right. The control: connections of the
-# session itself, and a few to another published port, each have records of their own.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A push over HTTPS with a token for one host, as docs/network.md says, as root and as an ordinary
+# user. [env] pass brings the token in. It goes to that host alone and never appears in the trail.
 # shellcheck disable=SC2016
 # plain
-# As root and as an ordinary user, a push over HTTPS with a token for one host, as docs/network.md
-# says: [env] pass brings it in, it goes to that host alone, and it never stands in the trail.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

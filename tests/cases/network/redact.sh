@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Names from TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves out the
+# names that requests carry, refused and allowed ones. Destination and reason stay.
 # shellcheck disable=SC2016
-# Names in TLS and HTTP in the records, also with sni = log. [audit] redact = sni leaves the names
-# out that TLS and HTTP requests name, in what was refused and in what was let through; where to and
-# why stays.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The record of a refused connection names the process, although the connection never leaves the
+# kernel: IPv4 and IPv6, an address and a name's wrong port, waiting and non-blocking programs.
+# The questions about records answer it, too.
 # shellcheck disable=SC2016
-# A connection that nothing inside may have is refused before it leaves the kernel, and its record
-# has the process that asked all the same: of IPv4 and IPv6, of an address and of a name's wrong
-# port, of programs that wait and that do not. The questions about records know it, too.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs policy reload, as root and as an ordinary user, changes what is allowed while the session
+# runs. wardfs closes a connection that lost its right; the others continue.
 # shellcheck disable=SC2016
-# As root and as an ordinary user, wardfs policy reload: what is allowed changes while the session
-# runs; a connection that lost its right is closed, the others stay.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

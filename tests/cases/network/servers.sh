@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# sni = require against real servers: no answer for another host may pass.
+# tests/support/servers.py lists the servers. Go's are missing, because the compiler is larger
+# than all the others together.
 # timeout: 1200
 # plain
-# sni = require against real servers: what any of them answers for another host must not pass. See
-# tests/support/servers.py. Go's servers are not among them: the compiler is larger than all the
-# others.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A server answers after a long silence, as root and as an ordinary user. Meanwhile the kernel
+# probes whether the neighbour is alive: some eight seconds, neigh/default/delay_first_probe_time
+# and three probes.
 # plain
 # shellcheck disable=SC2016
-# As root and as an ordinary user, a server that answers after a long silence: the kernel asks
-# meanwhile whether the other end of the wire is still there (some eight seconds,
-# neigh/default/delay_first_probe_time and three questions).
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

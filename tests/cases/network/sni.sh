@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Ways around sni = require. For each, a server reads the other name, or none, when nobody checks
+# (sni = off): methods of any length, requests without a version, Python's blanks, lines that end
+# with the stream, requests in a body that the server does not read, early data between two
+# ClientHellos, ClientHellos in SSLv2's format.
 # shellcheck disable=SC2016
-# Ways around sni = require, each with a server that reads the other name (or none) where nobody
-# looks (sni = off): methods of any length, requests without a version, blanks of Python's, lines
-# that the end of the stream ends, requests in a body that the server does not read, early data
-# between two ClientHellos, ClientHellos in the format of SSLv2.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

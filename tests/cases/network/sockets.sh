@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [network] socket, as root and as an ordinary user: one host socket is reachable inside at the
+# same path, through the broker. No descriptors and no credentials cross, and no other socket
+# exists.
 # shellcheck disable=SC2016
-# [network] socket, as root and as an ordinary user: one socket of the host is reachable inside at
-# the same path, through the broker; no descriptor and no credentials cross, and no other socket is
-# there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

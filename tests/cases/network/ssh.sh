@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# git over ssh with mode = allowlist, as root and as an ordinary user: a protocol in which the
+# server speaks first, without proxy support. The server is OpenSSH with keys that the test makes.
 # shellcheck disable=SC2016
 # plain
-# As root and as an ordinary user, git over ssh with mode = allowlist: a protocol in which the
-# server talks first, and that knows of no proxy. The server is OpenSSH's own, in the test's
-# internet, with keys that are made here.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

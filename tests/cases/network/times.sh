@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Nothing waits for ever, as root and as an ordinary user: silent servers, endless hellos and
+# heads, idle connections. No test here measures time: each waits for an end that would otherwise
+# come after minutes or an hour.
 # shellcheck disable=SC2016
-# As root and as an ordinary user, what must not wait for ever: servers that do not answer, hellos
-# and heads that never end, connections on which nothing moves. None of them takes a look at a
-# clock: each waits for its end, which without these keys comes after minutes, or an hour.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

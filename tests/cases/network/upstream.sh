@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# mode = proxy, as root and as an ordinary user: everything leaves through one proxy, which
+# resolves the names. A token tells the proxy which session asks. The proxies are Debian's
+# tinyproxy, squid where it is installed, and a SOCKS5 server.
 # shellcheck disable=SC2016
-# mode = proxy, as root and as an ordinary user: everything leaves through one proxy (Debian's
-# tinyproxy; squid where it is installed; a SOCKS5 server), which resolves the names and is told by
-# a token who asks.
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A caller of an engine uses bundles, volumes and command lines to get more than the host's file
+# allows. Each attempt first succeeds with runc alone, or with a host's file that allows it.
 # shellcheck disable=SC2154,SC2016
-# Bundles, volumes and command lines by which a caller of an engine tries to get more than the
-# host's file gives. Each attempt first works with runc alone, or with the file that allows it.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"

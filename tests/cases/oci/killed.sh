@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# If one process dies, all end. The test kills each process of wardfs-oci, the runtime and the
+# container during create, start, run and delete. Nothing remains, and delete works again. With
+# --long, 500 rounds.
 # shellcheck disable=SC2154
-# One dies, all end: each process of wardfs-oci, of the runtime and of the container is killed while
-# the container is made, started, run and deleted. Nothing is left, and delete works again. With
-# --long: 500 rounds.
 # timeout: 7200
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"

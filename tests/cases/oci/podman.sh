@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154
 # wardfs-oci under podman: an image that the test makes, volumes, annotations, exec, secrets, a
-# container that ends by itself and one that is removed.
-# podman passes no options of the sanitizers on; oci/runc and oci/hostile run with them.
+# container that ends by itself and one that is removed. Plain only, because podman does not pass
+# the sanitizers' options on. oci/runc and oci/hostile run with sanitizers.
 # plain
 # timeout: 600
 set -eu

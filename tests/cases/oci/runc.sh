@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs-oci with runc: create, start, exec, state, kill, delete and run, for a container with a
+# guarded volume. The session begins and ends with the container. Nothing remains.
 # shellcheck disable=SC2154
-# wardfs-oci with runc: create, start, exec, state, kill, delete and run of a container whose volume
-# the guard serves; the session begins and ends with it; nothing is left.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"

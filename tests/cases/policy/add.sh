@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy add` writes a rule where it decides, or nothing at all.
+# `policy add` writes a rule where it takes effect, or writes nothing.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

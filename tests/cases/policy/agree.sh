@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What `policy explain` says and what a mounted tree answers are the same, errno for errno: random
-# policies and requests, the same ones in every run.
+# `policy explain` and a mounted tree give the same answer, errno for errno, for random policies
+# and requests. Each run uses the same ones.
 # timeout: 3000
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `ask` behind `write`: what is there can be read, and no way to a change of it is open. The control
+# `ask` behind `write`: files stay readable, and no change succeeds without an answer. The control
 # is the same policy without `ask`.
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `policy remove`, `edit` and `undo` change the owner's file one step at a time. They install no
+# policy that does not load, keep the old one, and use root's rights for nothing that the owner
+# may not do.
 # shellcheck disable=SC2016
-# `policy remove`, `edit` and `undo` change the owner's file one step at a time: nothing that does
-# not load is installed, what stood there is kept, and with root's rights nothing is done that the
-# owner may not do.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy check` finds what it says, with its place, and nothing in a policy without fault.
+# `policy check` finds each fault and names its line. It finds nothing in a good policy.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy diff`: which paths lose or gain which rights.
+# `policy diff` lists the paths that lose or gain rights.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every policy of the reference and of the tutorial loads; what `policy explain` says is so.
+# Every policy in the reference and the tutorial loads, and `policy explain` output there is true.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

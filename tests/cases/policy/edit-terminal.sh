@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What an owner's editor leaves behind does not read what root types next: root's `policy edit` in a
-# user's project. The editor starts outside the project.
+# Attack: the owner's editor leaves a process behind that reads what root types next. It gets
+# nothing after root's `policy edit` in a user's project. The editor starts outside the project.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy explain` says of what [system] read shows what a session answers there: read-only, as it
-# is, executable or not. The control is the same path under a policy without the line.
+# For a path that [system] read shows, `policy explain` says what a session answers: read-only,
+# mode, executable or not. The control is the same path without the line.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

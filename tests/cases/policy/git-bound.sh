@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The search for repositories has a bound: what tools fill is searched last, what earlier starts
-# found stays guarded, and the end of the search is said.
+# The search for repositories is bounded. It searches directories that tools fill last, keeps
+# guarding what earlier starts found, and says when it stopped early.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1-}" != inside ]; then

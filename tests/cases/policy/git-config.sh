@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What docs/wardfs-policy.5.md says about push -u, submodule add, husky and pre-commit under
+# medium.
 # timeout: 900
-# What docs/wardfs-policy.5.md says about push -u, submodule add, husky and pre-commit under medium.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

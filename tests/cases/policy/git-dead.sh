@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A `.git` file that names a mount whose server does not answer holds no verb for ever: the start is
-# refused by name. The bound of time only ends a hang.
+# A `.git` file names a mount whose server does not answer. No verb hangs, and the start is
+# refused by name. The time limit of this test only ends a hang.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1-}" != inside ]; then

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# After a session under medium, the host's next git command must not run the agent's program. Each
+# attempt first succeeds under a policy without guards, then fails under medium.
 # timeout: 600
-# The host's next git command after a session under medium must not run the agent's program. Each
-# attempt first succeeds under a policy that guards nothing (the control), then is refused under
-# medium.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"

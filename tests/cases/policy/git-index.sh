@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What git tracks is read from the index: the same names as git's own, in every form of index; and
-# no program of the host runs in a repository that an agent made, nor does anything wait there.
+# wardfs reads what git tracks from the index: the same names as git itself, in every index
+# format. No host program runs in the agent's repository, and nothing there makes wardfs wait.
 # shellcheck disable=SC2016 # expanded by the shell that git starts
 set -eu
 . "$WARD_SRC/tests/lib.sh"

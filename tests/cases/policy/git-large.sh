@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A git configuration made to keep a start busy: what names one file again and again is read once,
-# and what is too large is refused by name. The bound of time here only ends a hang.
+# A git configuration tries to keep a start busy. wardfs reads a file once even if it is named
+# again and again, and refuses by name what is too large. The time limit only ends a hang.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

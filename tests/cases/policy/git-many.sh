@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Attack: a session makes more repositories than are remembered, so that no session starts any more,
-# or so that one that the owner has is not listed. Or few at long paths. The control: what is no
-# part of a repository can be written.
+# Attack: a session makes more repositories than wardfs remembers, or few at long paths, so that
+# no session starts any more or a repository of the owner's is forgotten. The control: other files
+# can be written.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs remembers the guards of repositories. A session removes what makes a directory look like
+# a bare repository; the next session still cannot write its hooks. As an ordinary user, and by
+# root for that user.
 # timeout: 600
-# Guards of repositories are remembered: a session takes away what makes a bare repository look like
-# one, and the next session still cannot write its hooks. As an ordinary user, and by root for that
-# user.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file system in the project whose server does not answer does not hold the search for
-# repositories. Beneath it nothing can be written then, and what lies beside it is guarded as ever.
-# The control: while the server answers, its repositories are found.
+# A file system in the project has a server that does not answer. The search for repositories does
+# not wait for it. Beneath it nothing can be written, and everything beside it is guarded as
+# usual. The control: while the server answers, wardfs finds its repositories.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1-}" != inside ]; then

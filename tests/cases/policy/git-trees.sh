@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Other writable trees are guarded like the project: repositories, files that the host executes,
+# and the project file. The exit line names what is new there. `policy check` names trees that
+# serve the same files.
 # timeout: 600
-# Further trees that a session may write are guarded like the project: their repositories, what the
-# host executes, their project file. What is new there is named at the end, and `policy check` names
-# trees that serve the same files.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"

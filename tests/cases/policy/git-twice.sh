@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# One session tries to weaken the guards of the next: modes, names that make a directory look like
+# a repository or unlike one. Each attempt first succeeds under a policy without guards, then
+# fails under medium: no file changes that git on the host runs or trusts.
 # timeout: 600
-# What one session leaves so that the next one guards less: modes, names that make a directory look
-# like a repository or like none. Each attempt first succeeds under a policy that guards nothing
-# (the control), then fails under medium: no file that git on the host runs or believes is changed.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"

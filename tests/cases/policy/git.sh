@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# git under profile medium, as docs/wardfs-policy.5.md says: daily work goes on, what the host would
-# execute cannot be written, and each refusal has its control.
+# git under profile medium, as docs/wardfs-policy.5.md says. Daily work succeeds, and files that
+# the host would execute are read-only. Each refusal has its control.
 # shellcheck disable=SC2016 # expanded by the shell inside
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Files of a project made to keep a start busy, or waiting, or out of memory: huge ones, of which
-# nothing is on the disk, pipes, and many that are large together. Each is passed over, or refuses
-# the start with its name and the bound. Bounds of time here only end a hang.
+# Project files try to keep a start busy, blocked or out of memory: huge sparse files, pipes, and
+# many that are large together. wardfs skips each, or refuses the start with its name and the
+# limit. Time limits only end a hang.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `wardfs init`: a first policy that loads, that hides nothing, and that fits what is there.
+# `wardfs init` writes a first policy that loads, hides nothing, and fits the project.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git config --global user.name case

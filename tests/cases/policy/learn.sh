@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `wardfs learn` turns what a command used into a policy that runs it again and allows nothing
+# else. Guards apply while it learns. It names refused accesses and does not propose them.
 # shellcheck disable=SC2016
-# `wardfs learn`: what a command used becomes a policy under which it runs again and nothing else
-# goes. While it is learned guards hold and nothing is reached; what was refused is named, not
-# proposed.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/p"

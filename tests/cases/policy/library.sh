@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libwardpolicy as somebody else's program sees it: installed, found by pkg-config, linked shared
-# and static, without FUSE; it exports what its map names and nothing else.
+# libwardpolicy for other programs: installed, found by pkg-config, linked shared and static,
+# without FUSE. It exports exactly the names in its map.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v cc >/dev/null && command -v meson >/dev/null || skip "no compiler or no meson"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [lift] of the owner's file: one file by its name, that a shipped profile's guard for secrets
-# covers. It is said at each start, stands in the trail and in `check`, and gives no more than it
-# says. A pattern, a project file, a floor and the command line lift nothing; guards of the floor,
-# of the project, of the owner and of repositories stay.
+# [lift] in the owner's file names one file that a shipped profile guards as a secret. Each start,
+# the trail and `check` mention it, and it gives nothing else. Patterns, project files, the floor
+# and the command line lift nothing. Guards of the floor, the project, the owner and repositories
+# stay.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A link that leads to itself, left in a directory as .git or named by a configuration, does not
-# refuse later starts: git cannot follow it either. The links are guarded: no later session puts
-# something in their place. The controls: a .git file that leads somewhere is followed, and the link
-# can be removed outside.
+# A session leaves a symbolic link to itself as .git, or where a configuration names it. Later
+# starts succeed, because git cannot follow it either. The links are guarded, so no later session
+# replaces them. The controls: a .git file that leads somewhere is followed, and the host can
+# remove the link.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Mutation of the table verb -> rights: unit_policy_decide fails if any right of any verb is
+# flipped or any verb is exchanged for another.
 # plain
-# Mutation of the table verb -> rights: with any right of any verb flipped, or any verb taken for
-# another, unit_policy_decide fails.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 build=$WARD_BUILD_TREE

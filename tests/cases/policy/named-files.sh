@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file that is named on the command line, or that lies where policies and keys do, and in its
-# place a fifo, a socket, a device, a directory, a link to one, or a terabyte of which nothing is on
-# the disk: every reader says what it is and ends. Bounds of time here only end a hang.
+# A fifo, a socket, a device, a directory, a link to one, or a sparse terabyte replaces a file
+# that the command line names or that holds policies or keys. Every reader says what it found, and
+# ends. Time limits only end a hang.
 # plain
 # shellcheck disable=SC2016 # expanded by sh -c
 set -eu

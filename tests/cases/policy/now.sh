@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `policy add --now`, `remove --now` and `undo --now` change the running sessions that follow the
+# owner's file, and no others. wardfs says which parts cannot change while a session runs.
 # shellcheck disable=SC2016
-# `policy add --now`, `remove --now`, `undo --now`: the running sessions that follow the owner's
-# file change, others do not, and what cannot change while a session runs is said.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A policy's source files lie in the project. A session that could change them would write the
+# next session's policy, which can name a host program to run (anchor = exec:).
 # plain
 # shellcheck disable=SC2016 # expanded inside
-# The files that a policy comes from lie in the project: a session that could change them would
-# write the policy of the next one, which can name a program of its own for the host to run (anchor
-# = exec:).
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir p p/conf p/conf/deep base && cd p && git init -q .

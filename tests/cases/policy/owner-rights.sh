@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Under sudo the verbs that read and write the owner's policies act with the owner's rights: links
-# in the owner's directories lead root nowhere where the owner may not go.
+# Under sudo, verbs that read and write the owner's policies act with the owner's rights. Links in
+# the owner's directories lead root to no place where the owner may not go.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

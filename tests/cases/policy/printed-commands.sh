@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Attack: a name that holds a command stands in a command that a message has for its reader to
-# paste. It stays one word of it. The control: the same words unquoted run the command.
+# Attack: a file name contains a command, and a message prints a command with that name for the
+# reader to paste. The name stays one word. The control: the same words unquoted run the command.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 top=$WARD_TMP

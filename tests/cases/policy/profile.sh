@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs profile: what there is and what it is for, as it is written, as it is meant; a policy of
-# one's own that begins with one means what the profile means, and keeps looking for repositories.
+# wardfs profile lists profiles with their purpose, and prints them as written and as expanded. A
+# user's policy that extends a profile means what the profile means, repositories included.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# .wardfs.propose: a repository asks for grants, and the owner accepts them once, and again when
+# they change. A proposal alone changes nothing, no session can write it, and it loosens no guard
+# or limit.
 # shellcheck disable=SC2016
-# .wardfs.propose: a repository asks, the owner accepts once and again when it changes; nothing of
-# it is in force by itself, no session writes it, and nothing in it loosens a guard or a limit.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

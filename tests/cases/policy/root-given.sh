@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# sudo wardfs run --policy FILE: FILE is root's word, and wardfs still reads the project's files
+# with the owner's rights. What an agent put into a repository leads root to no file that its
+# owner may not read, and opens no pipe.
 # shellcheck disable=SC2016
-# sudo wardfs run --policy FILE: FILE is root's word, and what lies in the project is still read
-# with the owner's rights. What an agent put into a repository leads root to no file that its owner
-# may not read, and opens no pipe.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

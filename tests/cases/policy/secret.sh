@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# `secret` hides files that existed before the session, lets committed files be read, refuses
+# files that git tracks without a commit, and leaves the session its own files. git, a build and a
+# scaffold work.
 # plain
 # shellcheck disable=SC2016
-# `secret`: what was there before is hidden, what git has committed is read, what it tracks
-# otherwise is refused, what the session makes is its own. The tools of honest work go on: git, a
-# build, a scaffold.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v python3 >/dev/null || skip "no python3"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `policy test` runs [test], as TAP and JSON; a line that is not met is told and counts.
+# `policy test` runs [test] and prints TAP or JSON. It names and counts each expectation that
+# fails.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Work trees of one repository share the owner's policy of the main checkout, if git's own
+# directories prove the relation. A moved project is offered the policy of its old path, and only
+# the owner's command takes it.
 # plain
 # shellcheck disable=SC2016
-# Work trees of one repository share the owner's policy of the main checkout, where git's own
-# directories say that they are such; what only looks like one does not. A moved project is offered
-# what was kept for its old path, and gets it by the owner's command alone.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Agents' profiles. wardfs takes one by the name of a program that its user installed and PATH
+# finds, never for a program of the project's. The profile gives the provider's key and hosts and
+# a kept state directory; the rest is medium.
 # shellcheck disable=SC2016
-# The profiles of agents: taken by the name of a program that its user installed, found where PATH
-# leads, never for one of the project's; the provider's key and hosts and a kept state directory,
-# and else what medium gives.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# kill -9 of any of our processes at any moment, also during set-up, leaves no process, mount,
+# control group, runtime directory or temporary file. As root and as an ordinary user, also with a
+# network.
 # shellcheck disable=SC2016
 # timeout: 3600
 # plain
-# kill -9 of any of ours at any moment, also during set-up: no process, mount, control group,
-# runtime directory or temporary file is left. As root and as an ordinary user; with a network, too.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Answers that give something, how far each goes, and answers that give nothing: of another session,
-# replayed, for another object, from inside. Controls stand first.
+# Answers that give something, and how far each goes. Answers that give nothing: from another
+# session, replayed, for another object, from inside. Controls come first.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/cases/run/lib/approve.sh"

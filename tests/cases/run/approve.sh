@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A rule `ask`: where a question waits, and what becomes of it without an answer, with a no, with a
+# A rule `ask`: where a question waits, and what happens without an answer, with a no, with a
 # signal and with a dead supervisor. The control is the same policy without `ask`.
 # timeout: 600
 set -eu

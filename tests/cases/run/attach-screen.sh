@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What wardfs attach draws for whoever joins, in which state it leaves their terminal, and who
-# answers what the program asks its terminal.
+# What wardfs attach draws for a person who joins, how it leaves their terminal, and who answers
+# the program's terminal queries.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs attach: several people at one session's terminal, leaving and coming back.
 # shellcheck disable=SC2016
-# wardfs attach: several at the terminal of one session, leaving and coming back.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

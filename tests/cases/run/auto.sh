@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Mode auto: what it picks and prints, what the trail has, and that nobody talks it into less.
+# docs/risk.md shows the same output.
 # plain
 # timeout: 600
-# Mode auto: what it picks and says, what the trail holds, what nobody can talk it into.
-# docs/risk.md prints what it says.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: programs of packages are root's"

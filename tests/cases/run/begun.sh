@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A writer that fails, or is killed, between the ledger's entry of a session and its first record:
-# what the ledger tells of gets a trail, at once or by the next start, and is incomplete; it was
-# missing for ever.
+# A writer fails or is killed between the ledger's entry for a session and the session's first
+# record. The next start, at the latest, writes a trail for that entry and calls it incomplete. In
+# the past such a session stayed missing for ever.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 project p

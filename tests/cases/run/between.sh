@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Between two runs nothing is passed on but what the policy lets be written: no System V IPC, POSIX
-# shared memory, no files of /tmp, /run or a home in memory, no daemon, no job of cron. In one run
-# all of it works, which is the control; and what the host has of it is not seen inside.
+# Nothing passes from one run to the next except what the policy lets be written: no System V IPC,
+# no POSIX shared memory, no files in /tmp, /run or a home in memory, no daemon, no cron job. The
+# control: within one run all of it works. The host's are not visible inside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Certificates of a company's own authority, as the caller's environment names them: the variable
-# reaches the command, and its file can be read there. What is no such file, holds a key or is
-# closed by a rule is named and not shown; for another owner root's variables show what that owner
-# may read, and no more.
+# Certificates of a company's own authority, named by the caller's environment: the variable
+# reaches the command, and the file is readable there. wardfs names a file that is no certificate,
+# holds a key or is closed by a rule, and does not show it. For another owner, root's variables
+# show only what that owner may read.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 unset NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO PIP_CERT

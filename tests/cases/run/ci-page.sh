@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The steps of docs/ci.md, taken from the page: a pull request's tests run, cannot do what the
+# page rules out, decide the job's status, and leave a trail that verifies. Also docs/upgrade.md:
+# what it removes is gone.
 # plain
 # shellcheck disable=SC2016
-# The steps of docs/ci.md, taken from the page: a pull request's tests run, cannot do what the page
-# says they cannot, decide the job's status, and leave a trail that verifies. docs/upgrade.md: what
-# it removes is gone.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: the steps call sudo"

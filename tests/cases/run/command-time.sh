@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
-# [limits] command: what an agent's shell tool starts is ended with all that it started, and what
-# ignores SIGTERM with SIGKILL; the session goes on. What is no such command, or ends in time, is
+# [limits] command ends what an agent's shell tool started, with all descendants, by SIGKILL if
+# SIGTERM is ignored. The session continues. Other processes, and commands that end in time, are
 # left alone.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir -p p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Requests at the control sockets of `wardfs run` and `wardfs mount`: each socket takes its own
+# requests, says why it refuses others, and continues. Each refusal has its control.
 # shellcheck disable=SC2016
-# Requests at the control sockets of `wardfs run` and `wardfs mount`: each takes its own, says why
-# it refuses others, and goes on. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

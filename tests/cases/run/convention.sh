@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
 # The profile `convention`: /workspace in memory, the project at /workspace/repo, /var/agent/state
-# kept, and nothing else of the host to write. The project's own policy and git's hooks cannot be
-# written beneath /workspace/repo either.
+# kept, and the rest of the host read-only. The project's own policy and git's hooks are read-only
+# beneath /workspace/repo, too.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A host crash left a hole in a trail, and the next start ends that trail. The new records
+# continue the numbers, so everything behind the hole verifies with both verifiers. A second hole
+# later changes nothing about that.
 # shellcheck disable=SC2016
-# A host that stopped left a hole in a trail; the next start ends that trail. Its records go on
-# behind the numbers that are there, so all that stands behind the hole verifies, with both
-# verifiers; and a second hole, in what is behind, changes nothing of that.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 project p

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A session lost its supervisor and writer at once, as in a host crash. The next start writes its
+# end, with a gap that says what can be missing. With sync = record, every answered operation is
+# there.
 # shellcheck disable=SC2016
-# A session that lost its supervisor and its writer at once, as with a stop of the host, gets its
-# end at the next start, with a gap that says what can be missing. sync = record: what was answered
-# is there.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

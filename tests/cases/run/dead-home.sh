@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mounts whose server takes requests and answers none, in the owner's home and where [process] exec
-# lists programs: verbs end, and name the mount where the file beneath it decides something. The
-# control is the same mount while it answers. The bounds of time only end a hang.
+# Mounts that take requests and never answer lie in the owner's home and where [process] exec
+# lists programs. Verbs end, and name the mount if the file beneath it matters. The control is the
+# same mount while it answers. Time limits only end a hang.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A mount in the project whose server takes requests and answers none: not even SIGKILL ends a
-# process that waits for it. Verbs that are given a path on it end all the same, and name the mount.
-# So does a session, whether it never asked the mount or its processes wait for it. The control is
-# the same mount while it answers. The bounds of time only end a hang.
+# A mount in the project takes requests and never answers; not even SIGKILL ends a process that
+# waits for it. Verbs with a path on it end all the same and name the mount. So does a session,
+# whether or not its processes wait for the mount. The control is the same mount while it answers.
+# Time limits only end a hang.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The broker that answers Deno's permission requests: its answers, its records, and what closes a
+# connection. A Python stand-in called Deno sends requests that no real Deno would. agents/deno.sh
+# uses Deno itself.
 # timeout: 300
-# The broker of permissions that Deno asks: what it answers, what it records, and what ends a
-# connection. The program is a stand-in, Python by the name of Deno, whose `run` is a script here:
-# so it can ask what no Deno would. agents/deno has Deno itself.
 set -eu
 if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside

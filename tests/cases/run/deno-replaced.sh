@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Attack: a session replaces the Deno that the next session of mode deno runs, in a tree beside its
-# project: the program, or a link on the way to it. The control: where the policy only lets it be
-# read, that Deno runs. And a file system that does not answer, in front of the others in PATH,
-# holds nobody up. The program is a stand-in: it says what it was given.
+# Attack: a session replaces the Deno that the next session of mode deno runs, in a tree beside
+# its project: the program, or a link on the way to it. The control: a Deno in a read-only tree
+# runs. A file system in PATH that does not answer delays nobody. The program is a stand-in that
+# prints its arguments.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1-}" != inside ]; then

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The trail's disk fails: a block that cannot be written (EIO), a file system that turns
+# read-only. With on-failure = deny operations fail; with stop the session ends. Either way the
+# session fails, everything answered under sync = record is on the disk, and the next start says
+# what happened.
 # shellcheck disable=SC2016
-# The disk of the trail breaks: a block that cannot be written (EIO), a file system that turns
-# read-only under the writer. on-failure = deny: operations fail from then on; stop: the session
-# ends. Either way the session fails, and what was answered with sync = record is there when the
-# disk is looked at again, with a next session that says what happened to this one.
 # plain
 # timeout: 900
 set -eu

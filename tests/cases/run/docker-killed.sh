@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kill -9 of the engine, of wardfs, of pid 1 or of the container's pid 1 at any moment: no process,
-# mount, control group or container is left.
+# kill -9 of the engine, wardfs, pid 1 or the container's pid 1 at any moment leaves no process,
+# mount, control group or container.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode docker with runc: what a session has besides its command works in a container as well.
-# Denials, top, attach, limits of memory and idle time, labels, an engine by path, the broker.
+# Mode docker with runc: the rest of a session works in a container too. Denials, top, attach,
+# limits of memory and idle time, labels, an engine by path, the broker.
 # plain
 # timeout: 600
 set -eu

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What would make a container no wall is refused by name, and so is an engine that wardfs cannot
-# start, that others can change, or that lies where a session could replace it. Nothing that a
-# project or an environment holds steers the engine.
+# wardfs refuses by name everything that would make a container no wall, and an engine that it
+# cannot start, that others can change, or that a session could replace. Nothing in a project or
+# an environment steers the engine.
 # timeout: 200
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode docker with gVisor: the command under a kernel of its own, with the guard, limits, list of
-# system calls, exec and trail of the session; what such a kernel cannot give is refused by name.
+# Mode docker with gVisor: the command runs on gVisor's kernel, with the session's guard, limits,
+# system-call list, exec and trail. wardfs refuses by name what such a kernel cannot give.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/lib.sh"

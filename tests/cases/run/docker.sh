@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode docker with engines that share this kernel (runc, crun): the view, identity, limits, exec,
-# signals, exit codes, terminal, denials and trail of restricted, in a container of the engine's.
+# Mode docker with engines that share this kernel (runc, crun): the container has restricted's
+# view, identity, limits, exec, signals, exit codes, terminal, denials and trail.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# run --dry-run predicts a run: commands that it accepts start, and the others fail with the
+# status that it names. It starts nothing, leaves nothing and prints no secret.
 # shellcheck disable=SC2016
-# run --dry-run says what a run would do: the same commands under the same policies start where it
-# says so, and fail with the status it names where not. It starts nothing, leaves nothing, and tells
-# no secret.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"

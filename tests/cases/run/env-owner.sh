@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Root's environment does not reach another owner by that owner's policy file: only by root's own
-# words, and under sudo by exact names. Each with its control.
+# Root's environment does not reach another owner through that owner's policy file. Only root's
+# own words pass variables on, and under sudo only exact names. Each case has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

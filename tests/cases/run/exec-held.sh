@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs exec when something is stuck: the process that starts commands was stopped from inside,
+# or pid 1 from outside.
 # shellcheck disable=SC2016
-# wardfs exec where something does not go on: what starts commands was stopped from inside, pid 1
-# from outside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

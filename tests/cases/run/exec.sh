@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs exec runs another command in a running session, under all its rules, and records it.
 # shellcheck disable=SC2016
-# wardfs exec: another command in a running session, under all that holds there, and in the trail.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

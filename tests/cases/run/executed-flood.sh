@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Many harmless names do not keep the one that matters out of the line at the end, nor out of
-# host_executed and left of the trail: each kind has its turn, what is short goes first, and neither
-# list takes the room of the other. What did not fit is counted. The control: without the others.
+# Many harmless names do not push the important one out of the exit line, or out of host_executed
+# and left in the trail. Each kind gets its turn, short names first, and neither list takes the
+# other's room. wardfs counts what did not fit. The control: the same without the others.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What other tools than git execute of a project: .jj/repo may be a file that names another
-# directory; files of Sapling, darcs, Pijul and others are refused or named. The controls: a Jujutsu
-# repository that is there can be worked in, and what is nested is named and not refused.
+# Files of a project that tools other than git execute. .jj/repo may be a file that names another
+# directory. wardfs refuses or names files of Sapling, darcs, Pijul and others. The controls: work
+# in an existing Jujutsu repository succeeds, and nested files are named and not refused.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a session leaves that this host may execute later is named at its end, and recorded: each of
-# the known ways to make the host run the agent's command is refused or named.
+# The exit line and the trail name what a session leaves that this host may execute later. Each
+# known way to make the host run the agent's command is refused or named.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git config --global user.name case

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The exit statuses and messages of `wardfs run`.
 # shellcheck disable=SC2016
-# What `wardfs run` exits with, and what it says.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [expect]: refusals that the base expects are recorded and counted, and the end of a run says
-# nothing of them. What it does not name is said, a record with two paths has to be expected twice,
-# and a project file may not say it.
+# [expect]: wardfs records and counts refusals that the base expects, and does not print them at
+# the end. It prints the others. A record with two paths needs both expected. A project file
+# cannot say it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

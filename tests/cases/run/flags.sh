@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# --read, --write, --hide and --env for one run, each with its control.
 # shellcheck disable=SC2016
-# --read, --write, --hide, --env for one run, each with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A git directory stays guarded when its HEAD was moved away: else one session could hide it, the
-# next one write the config unguarded and put it back, and the host's next git command would run the
-# agent's program.
+# A git directory stays guarded after its HEAD was moved away. Otherwise one session could hide
+# it, the next one write its config and restore HEAD, and the host's next git command would run
+# the agent's program.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

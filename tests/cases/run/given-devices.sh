@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# /dev/null and its like as 0, 1, 2: the command cannot touch the host's device. The control is mode
-# none.
+# /dev/null and similar devices as descriptors 0, 1 and 2: the command cannot change the host's
+# device. The control is mode none.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A link that one session left in the project decides nothing in the next: not what --read,
+# --write and the policy's sources give, nor which anchor program the host runs.
 # plain
-# A link that one session left in the project decides nothing for the next: neither what --read,
-# --write and the policy's sources give, nor what program of an anchor this host runs.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir private p && echo secret >private/f && cd p && git init -q .

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What a command sets on a pipe that it got as 0, 1 or 2 (O_NONBLOCK, say) stays with the command.
+# The caller's next program finds the pipe unchanged.
 # plain
-# What a command sets on a pipe that it was given as 0, 1 or 2 (O_NONBLOCK, say) is its own: the
-# next program of the caller's that has the pipe finds it as it was.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cat >pipes.sh <<'S'

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file that was given as 0 or 1 and whose server does not answer: the session goes on. Its clock
-# ends it, it takes further commands, and once the server answers nothing was lost. The server is a
-# file system that is stopped.
+# The server of a file that was given as 0 or 1 stops answering. The session continues: its clock
+# can end it, it takes further commands, and when the server answers again nothing was lost.
 # timeout: 300
 # shellcheck disable=SC2016
 set -eu

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Host files and sockets given as 0, 1 and 2 go through pipes, and ordinary uses of them still
+# work.
 # shellcheck disable=SC2016
-# Files and sockets of the host as 0, 1, 2: they go through pipes, and what people rely on stays.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs grant, grants and revoke give a running session a right for a while. The end is exact for
+# new opens and for open files. Guards stay, and no process inside can give itself a grant.
 # shellcheck disable=SC2016
-# wardfs grant, grants and revoke: a running session gets a right for a while. Its end is exact for
-# new opens and for what is open; guards stay; nothing inside can give itself one.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

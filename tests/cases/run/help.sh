@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `wardfs --help`: verbs by task, a line each. The manual that it and `init` name is one that can be
-# read here.
+# `wardfs --help` lists the verbs by task, one a line. The manual that it and `init` name is
+# readable on this host.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"

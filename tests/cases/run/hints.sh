@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that fails after it started what cannot work inside is told why: a sandbox of its own, a
-# tracer. The control is the same program under another name, and the same command that succeeds.
+# A command fails after it tried what cannot work inside: a sandbox of its own, a tracer. wardfs
+# says why. The control is the same program under another name, and the same command when it
+# succeeds.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

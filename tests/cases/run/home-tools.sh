@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Toolchains in the owner's home are there under `medium`, by the same names and read-only. Logins
+# and keys beside them are not. Commits inside carry the owner's name, and nothing else of the
+# owner's git configuration that could run a program or hold a password.
 # shellcheck disable=SC2016
-# Toolchains in the owner's home are there under `medium`, as they are called on the host, and
-# read-only; what lies beside them (logins, keys) is not. Commits inside carry the owner's name, and
-# nothing else of the owner's git configuration that could run something or hold a password.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs keeps the size of a kept home beside it, so that not every start counts it. It counts
+# again whenever the figure could be too small: after a killed session, beside another session,
+# after a crash, when less than half is left, and now and then. The test puts files there from the
+# host to see which of the two happened.
 # shellcheck disable=SC2016
-# What a kept home holds is kept beside it, so that not each start counts it; and it is counted
-# wherever the figure could be too small: after a session that was killed, beside another one, after
-# a stop of the host, when it leaves less than half, and now and then in any case. What the host
-# puts there in between shows which of the two it was.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

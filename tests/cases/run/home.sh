@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A kept home: the project's later and parallel sessions find it, other projects and the host do
+# not. It brings nothing that steers the next session, stays within its size, and `wardfs home
+# clear` removes it, follows nothing and waits for nobody.
 # shellcheck disable=SC2016,SC2088
-# A home that is kept for a project: found again the next day and by sessions beside it, by no other
-# project and not by the host; without what would steer the next session; within its size; taken
-# away by `wardfs home clear`, which follows nothing and waits for nobody.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

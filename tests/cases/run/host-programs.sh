@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs starts host programs by absolute path, not by PATH, which often begins with a directory
+# of the project that a session can fill.
 # shellcheck disable=SC2016
-# wardfs starts programs of the host by their places, not by PATH: a directory of the project often
-# stands there, and what lies in it is whatever a session left.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

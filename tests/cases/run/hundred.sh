@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A hundred sessions at once: each has its own tree, trail and end, and the ledger has them all.
 # shellcheck disable=SC2016
-# A hundred sessions at once on one host: each has its own tree, trail and end; the ledger has all.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The command never runs as uid 0 of the host. Created files belong to the owner. Under sudo, the
+# owner is the user who called it.
 # shellcheck disable=SC2016
-# Never uid 0 of the host; files created belong to the owner; sudo's user is the owner.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

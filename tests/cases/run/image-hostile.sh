@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Images that attack whoever unpacks them: each is refused with its reason and leaves nothing, in
-# the store or beside it, while the good one, made in the same way, is unpacked.
+# Images that attack the unpacker. wardfs refuses each with its reason and leaves nothing in the
+# store or beside it. The good image, made in the same way, is unpacked.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 export XDG_STATE_HOME="$WARD_TMP/state"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Images of the store: what run makes of layers and of what an image says of itself; the trail's
-# digest; that nothing inside changes the store; names, removal and use at the same time; kill -9
-# while unpacking.
+# Images of the store: what run makes of layers and image settings, the digest in the trail, a
+# store that no session changes, names, removal during use, and kill -9 while unpacking.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 export XDG_STATE_HOME="$WARD_TMP/state"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A directory that is an image is looked at first. If it, or something in it, is another one when
-# it is mounted, the session does not start. A program that swaps them stands in for wardfs-init.
+# wardfs looks at a directory that serves as an image first. If it, or something in it, was
+# swapped before the mount, the session does not start. A stand-in for wardfs-init swaps them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 chmod 755 "$WARD_TMP"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [system] image and --image with a directory: its files in place of the host's, read-only; what
-# the session makes itself comes first; and what would let a session reach the host or the next
-# session is refused.
+# [system] image and --image with a directory show its files, read-only, instead of the host's.
+# The session's own mounts take precedence. wardfs refuses what would let a session reach the host
+# or the next session.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 work=$WARD_TMP/work

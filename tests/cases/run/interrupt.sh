@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SIGINT is passed on. A command that ignores it goes on, until somebody sends it again within a few
-# seconds.
+# wardfs passes SIGINT on. A command that ignores it continues until somebody sends it again
+# within a few seconds.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs ps --io shows open files, how they are read and written, and why. The list is bounded,
+# and a daemon that does not answer delays nobody.
 # shellcheck disable=SC2016
-# wardfs ps --io: what is open, how it is read and written, and why; bounded; and a daemon that does
-# not answer holds nobody up.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

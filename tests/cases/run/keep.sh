@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# --keep: a session outlives its first command. What still runs in it, and how it ends.
 # shellcheck disable=SC2016
-# --keep: a session that outlives its first command, what still runs in it, and how it ends.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# kill -9 of any of our processes ends the agent's processes, leaves no mount, and the trail says
+# so.
 # shellcheck disable=SC2016
-# kill -9 of any of ours: the agent's processes end, no mount is left, and the trail says so.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

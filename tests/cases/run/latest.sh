@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# "latest" is this project's last session: the last running one, or the last one with a trail. A
+# name means the newest running session of that name.
 # shellcheck disable=SC2016
-# "latest" is the last session of this project, of those that run or of those that have a trail; a
-# name means the newest session of that name that runs.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

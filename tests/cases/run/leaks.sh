@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Nothing leaks in or out: host identity, keyrings, sockets, /proc and /sys, our own processes.
+# Each has its control: the same exists and works outside.
 # shellcheck disable=SC2016
-# Nothing leaks in or out: identity of the host, keyrings, sockets, what /proc and /sys tell, our
-# own processes. Each with its control: the same is there, and works, outside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

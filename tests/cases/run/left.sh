@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The exit line and the trail name what a session leaves besides files: named pipes, sockets, and
+# links that lead out of the tree or to what the command could not write.
 # shellcheck disable=SC2016
-# What a session leaves in the project that is no file of it is named at its end, and recorded:
-# named pipes, sockets, links that lead out of the tree or to what the command could not write.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A session puts a link in the place of a directory that the owner has a policy for. What is started
-# there does not silently take another policy: wardfs names the link and refuses, for every verb
-# that looks for the project.
+# A session replaces a directory that has an owner's policy with a link. Starts there do not
+# silently take another policy: every verb that looks for the project names the link and refuses.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

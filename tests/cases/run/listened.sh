@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A server inside is not reachable at its address outside, and the end of the run says why. The
+# control: a published port, a server that has ended, a port chosen by the kernel, a run without a
+# server.
 # shellcheck disable=SC2016
-# Whoever starts a server inside and finds nothing at its address outside reads why at the end of
-# the run. The control: a published port, a server that is gone again, a port that the kernel chose,
-# and a run without a server.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

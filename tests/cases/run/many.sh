@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Many sessions one after the other, ended in every way, leave nothing: no process, mount, control
+# group, descriptor of the caller's, or file beside their trails.
 # shellcheck disable=SC2016
 # timeout: 1800
-# Many sessions one after the other leave nothing: no process, mount, control group, descriptor of
-# whoever starts them, no file beside their trails. Each way to end is among them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

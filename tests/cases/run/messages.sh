@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A typing mistake gets an answer that names the wrong word and the nearest right one, with exit
+# status 2. Every message escapes names, and output that cannot be written is an error.
 # plain
 # shellcheck disable=SC2016
-# What a slip of the finger is answered with: which word was wrong, the nearest right one, exit
-# status 2. And what goes out: names are escaped in every message, output that cannot be written is
-# an error.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Every mount inside is nosuid and nodev, and read-only and noexec where intended. The mounts'
+# names reveal nothing. The test also runs a set-user-id program and opens a device in a tree. As
+# root and as an ordinary user.
 # shellcheck disable=SC2016
-# nosuid and nodev on every mount inside, read-only and noexec where they are meant: the mounts
-# themselves, that their names tell nothing, and what a set-user-id program and a device in a tree
-# come to. As root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs mount follows no link that a session can have made: neither to what it serves nor to where
-# it mounts. Links that the system has are followed.
+# wardfs mount follows no link that a session can have made, neither in what it serves nor in
+# where it mounts. It follows the system's links.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

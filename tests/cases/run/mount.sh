@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user
+# in a user namespace; killed daemons; each refusal with its control.
 # shellcheck disable=SC2016
-# wardfs mount and umount: the guard alone, for the caller, for many users, for an ordinary user in
-# a user namespace of its own; daemons killed; each refusal with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

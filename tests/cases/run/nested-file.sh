@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A project file holds for all that lies beneath it, also where its owner has neither a policy nor a
-# kept home: what a session makes there ends it for no later one. What the owner chose by `wardfs
-# init` is a project of its own.
+# A project file covers everything beneath it, even if its owner has no policy and no kept home,
+# and nothing that a session makes there changes that for a later one. A directory that the owner
+# chose by `wardfs init` is a project of its own.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a session makes in a project does not choose the policy of a later one: the nearest directory
-# for which the owner has a policy or a kept home is the project, for every verb. What the owner
-# chose by `wardfs init` is one.
+# What a session makes in a project does not choose a later session's policy. For every verb the
+# project is the nearest directory with an owner's policy or a kept home, or one that the owner
+# chose by `wardfs init`.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Trees under a noexec rule: the guard refuses execve, and the mounts are noexec, so that neither
+# the loader nor a library call maps code from there. As root and as an ordinary user.
 # shellcheck disable=SC2016
-# Trees that a noexec rule names: the guard refuses execve, and their mounts are noexec, so that
-# neither the loader nor a library call maps what is there as code. As root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Lifecycle scripts of a dependency (preinstall, install, postinstall) run inside with the
+# session's rights and no more. The control is the same package installed outside.
 # plain
 # shellcheck disable=SC2016,SC2086
-# Lifecycle scripts of a dependency: preinstall, install and postinstall run inside with what the
-# policy gives the whole session, no more; the control is the same package, installed outside.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 for tool in npm node; do

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that fails because it has no network is told so, with what opens one; nothing is said of
-# one that succeeds, that did not look beyond itself, or that has a network. As root and as an
-# ordinary user.
+# A command fails because it has no network. wardfs says so, and how to open one. It says nothing
+# about a command that succeeds, stays local, or has a network. As root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cat >main.sh <<'S'

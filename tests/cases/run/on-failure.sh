@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The trail's disk is full. With on-failure = deny operations fail until there is room, and the
+# trail says so. With stop the session ends.
 # shellcheck disable=SC2016
-# The disk of the trail is full. on-failure = deny: operations fail until there is room again, and
-# the trail says so; stop: the session ends.
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A project on overlayfs, as in most containers. Passthrough works there too (an overlay adds one
+# stacking level), and a file that is copied up while it is open stays one file.
 # shellcheck disable=SC2016
-# A project on overlayfs, as in most containers: the kernel reads and writes its files itself there
-# too (an overlay is one layer more), and a file that is copied up under an open handle is one file.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 if [ "${1:-}" != inside ]; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Commands print what the users' pages say that they print.
 # plain
-# What the pages for users say that commands print is what they print.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: the pages show what root sees"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A session leaves traps where the next start looks. None delays the start, leads it out of the
+# tree or makes it remove a host file. wardfs refuses the run, by name, when it cannot guard
+# something.
 # shellcheck disable=SC2016
-# What a session leaves where the next start looks: none of it holds that up, leads it out of the
-# tree or makes it remove something of the host. What cannot be guarded refuses the run, and is
-# named.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir top

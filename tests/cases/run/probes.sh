@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Start-up probes in a session: their verdicts stand in the trail, what fails refuses the run.
+# Start-up probes: the trail has their verdicts, and a failed probe refuses the run.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

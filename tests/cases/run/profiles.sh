@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The shipped profiles: low sees nothing and leaves nothing; medium sees the project without its
+# secrets; high can also read the home directory.
 # shellcheck disable=SC2016
-# The shipped profiles: low sees nothing and leaves nothing, medium the project but for its secrets,
-# high the home directory as well, to read.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir -p "$HOME/proj" "$HOME/.ssh" "$HOME/doc" outside

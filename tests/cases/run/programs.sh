@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [process] exec: only what is listed is executed, whatever way it is asked for. Each attempt is
-# made first where there is no list, and succeeds.
+# [process] exec: only listed programs are executed, whatever way the command uses. Each attempt
+# first succeeds without a list.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 KNOCKOUT=$WARD_BUILD/tests/support/knockout

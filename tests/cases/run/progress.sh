@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# On a terminal, anything that takes longer than a second shows its progress and removes the line
+# at its end. Elsewhere it prints nothing. A tracer makes it slow, so the test waits for nothing
+# that a fast machine would not show.
 # plain
 # shellcheck disable=SC2016
-# What takes longer than a second says on a terminal how far it is, and takes the line away at its
-# end; nowhere else it says anything. A tracer makes it slow: nothing is waited for that a fast
-# machine would not have.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v strace >/dev/null || skip "no strace"

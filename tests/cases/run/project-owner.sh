@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whose word chooses the project, where root starts a session in a directory that one account owns
-# inside another's: the policy file, the kept home and the marks of one account make no directory of
-# another a project.
+# Root starts a session in a directory that one account owns inside another account's. The policy
+# file, kept home and marks of one account make no directory of another's a project.
 set -eu
 if [ "${1-}" != mounted ]; then
 	# Two accounts, in a private mount namespace: their homes are where the policies lie.

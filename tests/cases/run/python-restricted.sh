@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [process] python = restricted refuses some versions and commands by name. With
+# WARD_RESTRICTEDPYTHON (a directory with the package), also what a script is refused, with
+# controls.
 # timeout: 300
-# [process] python = restricted: which versions are refused, by name, and which commands. With
-# WARD_RESTRICTEDPYTHON, the directory of a package, what a script is refused, and its controls.
 set -eu
 if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Quotas as the owner sees them: wardfs quota, the exit line, denials, and limits that change
+# during a session. The control of each refusal is the same write under the raised limit.
 # shellcheck disable=SC2016
-# A session with quotas, as its owner sees it: wardfs quota, the exit line, denials, and limits that
-# change while it runs. The control of each refusal is the same write under the raised limit.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

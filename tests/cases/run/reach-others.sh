@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What other users of the host could do to a run, or lose by it: a workspace widened by somebody
-# else, a directory that the owner may not enter. Each with its control.
+# What other users of the host could do to a run, or lose by it: a workspace that somebody else
+# widened, a directory that the owner may not enter. Each with its control.
 set -eu
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 . "$WARD_SRC/tests/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What a run must never get: our own directories, and descriptors that lead out. Each with its
+# control. Also what widens the workspace.
 # shellcheck disable=SC2016
-# What a run must not be given: our own places, descriptors that lead out. Each with its control.
-# And what widens the workspace.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

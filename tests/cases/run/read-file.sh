@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A single file of --read and of [system] read passes no guard, floor or project file: not by its
-# own name, by a link, or from a tree's directory; nor by a reload. Each refusal has its control.
+# A single file of --read or [system] read passes no guard, floor or project file: not by its own
+# name, by a link, from a tree's directory, or by a reload. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a tree guards is guarded under every name that the session sees: where [system] read, --read
-# DIR, a view or another tree shows the same directory, a part of it or one above, also by bind
+# A tree's guards apply under every name that the session sees: where [system] read, --read DIR, a
+# view or another tree shows the same directory, a part of it or one above it, also through bind
 # mounts. Each refusal has its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"

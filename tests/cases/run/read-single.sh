@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs-fs serves a single file of --read or [system] read. Each open is decided and recorded
+# under the path that the command sees. Nothing beside it is reachable, it is read-only, and a
+# replacement on the host does not show. One server serves 64 files. As root and as an ordinary
+# user.
 # shellcheck disable=SC2016
-# A single file of --read and of [system] read is served by wardfs-fs: each open of it is decided
-# and stands in the trail by the path that the command sees, nothing beside it can be reached, it
-# cannot be written, and a file that replaces it on the host is not seen. As root and as an ordinary
-# user; 64 files have one server.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 cat >main.sh <<'S'

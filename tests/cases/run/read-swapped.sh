@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What is shown as it is was looked at first. Another session of the owner may give its name to
-# another file before it is mounted: then the session does not start. A program that swaps the two
-# stands in for wardfs-init.
+# wardfs looks first at what it will show unguarded. If another session of the owner's gives the
+# name to another file before the mount, the session does not start. A stand-in for wardfs-init
+# swaps them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Who may exchange a running session's policy. If root gave it (sudo wardfs run --policy), only
+# root may, even if the session's owner reaches the socket. An owner's own policy is the owner's.
+# wardfs reads the project's files with the owner's rights in both cases.
 # shellcheck disable=SC2016
-# Who exchanges the policy of a running session: where root gave it (sudo wardfs run --policy), root
-# alone, also if the session's owner reaches the socket; an owner's own policy is the owner's. What
-# lies in the project is read with the owner's rights then, too.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

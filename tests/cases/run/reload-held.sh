@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs policy reload takes rights away from files that are already open, however they are read
+# and written: by passthrough (root), the page cache and the daemon (an ordinary user).
 # shellcheck disable=SC2016
-# wardfs policy reload: what was open before loses what it no longer has, by whatever way it is read
-# and written: passthrough (root), the page cache and the daemon (an ordinary user).
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs policy reload runs again and again while programs look up, open, read, write, list and
+# rename. After one reload is answered and before the next begins, every answer follows that
+# policy, never the other or a mixture. The test also kills everything in the middle of a reload.
 # shellcheck disable=SC2016
-# wardfs policy reload again and again while programs look up, open, read, write, list and rename:
-# between the answers of two reloads there is no answer of the other policy, and none of half a
-# policy; and in the middle of one everything can be killed.
 # timeout: 600
 # suites: tsan
 set -eu

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# wardfs policy reload: a tighter and a looser policy act at once, for names seen before and new
+# ones. A bad policy changes nothing. wardfs names the settings that last for a whole session.
+# Floor, project file and start options stay. The trail records it. Each refusal has its control.
 # shellcheck disable=SC2016
-# wardfs policy reload: a tighter and a looser policy at once, for names seen before and never; a
-# bad one leaves the old in force; what lasts as long as a session is refused by name; floor,
-# project file and the options of the start stay; the trail tells it. Each refusal with its control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
-# What the host changes, inotify inside tells: one event for each change, of what the policy shows
-# and of nothing else, with no record as the agent's. Our process that makes these events changes
+# inotify inside reports the host's changes: one event a change, for what the policy shows and
+# nothing else, never recorded as the agent's. Our process that makes these events changes
 # nothing, and nobody waits for it.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The same as an ordinary user without fusermount3: run, refusals, trail, git, killed helpers.
 # shellcheck disable=SC2016
-# The same as an ordinary user, without fusermount3: run, refusals, trail, git, helpers killed.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [audit] rotate, in a session: the log goes on in new files, those before are compressed beside it,
-# what cannot be compressed stays, and the trail is whole.
+# [audit] rotate in a session: the log continues in new files, and wardfs compresses the old ones
+# beside it. A file that cannot be compressed stays. The trail is whole.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

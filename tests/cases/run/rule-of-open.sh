@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What was allowed names the rule that allowed it, as what was refused does: file, line and source;
-# after a rename or for a file that did not exist before it is the rule of where it is.
+# A record of an allowed open names its rule, as a refusal does: file, line and source. After a
+# rename, and for a new file, it is the rule of the present name.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

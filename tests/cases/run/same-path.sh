@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The project has its own path inside, so work continues on either side: build trees with absolute
+# paths (nothing is built twice), Python's virtual environments, node_modules/.bin, git work
+# trees.
 # plain
 # shellcheck disable=SC2016
-# The project is at its own path inside, so what is made on one side goes on the other: build trees
-# with absolute paths (nothing is built twice), virtual environments of Python, node_modules/.bin,
-# work trees of git.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 git_identity

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Small projects in several languages are built, tested and committed under `medium`, without
+# added rules and without refusals, the second time from the kept home's caches. Go where it is
+# installed.
 # plain
 # shellcheck disable=SC2016
-# Small projects in several languages: built, tested and committed inside under `medium`, with no
-# rule added and nothing refused; the second time from the caches of the kept home. Go where it is
-# installed.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 for tool in cmake python3 node cargo; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [process] seccomp: which list is in force, what it refuses, and what explain says of it.
+# [process] seccomp: which list is in force, what it refuses, and what explain says about it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

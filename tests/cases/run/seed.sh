@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# [tree P] seed: settings of an agent that it may not change are there when it starts: at the first
-# run, for each project, and where a variable asks for them. What is there stays. A hostile state
+# [tree P] seed writes settings that an agent may not change before it starts: at the first run,
+# for each project, and where a variable asks for them. Existing files stay. A hostile state
 # directory leads nowhere, and no other directory is seeded. As root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"

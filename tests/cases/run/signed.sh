@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Mode auto and signatures: a program signed by signify(1) or minisign(1), with a key that the
+# owner or the floor names, costs no points for its origin. Then each way to look signed without
+# being so.
 # plain
 # timeout: 600
-# Mode auto and signatures: what signify(1) and minisign(1) sign, with a key that the owner or the
-# floor names, costs nothing for where it comes from. Then each way to look signed without it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: a floor, and programs of root's"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A terminal, or a pipe, that takes what the command writes and is not read any more (a connection
-# that hangs, Ctrl-S): the clock ends the session all the same, and what runs in its background.
+# A terminal or pipe takes output and is not read any more (a hung connection, Ctrl-S). The clock
+# still ends the session and its background processes.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 mkdir sessions

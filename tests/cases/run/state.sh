@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Where the trail lies: a trail that cannot be written starts nothing, and the agent never sees
+# it.
 # shellcheck disable=SC2016
-# Where the trail lies: what cannot be written starts nothing; never where the agent sees it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --status-fd: what a program that embeds wardfs learns, and that nobody inside gets the descriptor.
+# --status-fd: what a program that embeds wardfs learns. No process inside gets the descriptor.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

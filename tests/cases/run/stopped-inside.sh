@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that is stopped and continued from inside goes on, as it does outside, where no shell
-# with a terminal waits for it: the supervisor does not stop with it, for nobody would have that go
-# on. Limits meanwhile: stopped.sh; with a terminal: terminal.sh.
+# A command that is stopped and continued from inside goes on, when no shell with a terminal waits
+# for it. The supervisor does not stop too, because nobody would continue it. stopped.sh has the
+# limits meanwhile, and terminal.sh a terminal.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A command that stops itself takes nothing with it: what it started before goes on, and so does all
-# that holds it. Without a terminal the supervisor does not stop; in a shell with job control it
-# does, until something needs it.
+# A command that stops itself stops nothing else: what it started continues, and so does the
+# session's supervision. Without a terminal the supervisor keeps running. In a shell with job
+# control it stops until something needs it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Names that an agent chose, and command lines that quote them, steer no terminal. Every printer
+# escapes control characters, direction characters, invalid UTF-8 and line breaks.
 # plain
 # shellcheck disable=SC2016
-# Names that an agent chose, and a command line that quotes them, steer no terminal: whatever prints
-# them, a control character, one that turns the direction of text, bytes that are no UTF-8 and line
-# breaks are escaped.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

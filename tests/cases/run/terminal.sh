@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
 # Terminal programs: job control, window size, Ctrl-C, an editor.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

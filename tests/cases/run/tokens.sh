@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs token: a grant that is signed before there is a session. Each attack on a token has a
-# control beside it, and a second implementation in Python judges both as wardfs does.
+# wardfs token: a grant that is signed before its session exists. Each attack on a token has its
+# control, and a second implementation in Python gives the same verdict as wardfs.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

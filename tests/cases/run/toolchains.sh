@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Tools that people build and debug with, as far as this host has them; a server on loopback for a
+# second process; and a debugger, which is refused in words that a person understands.
 # shellcheck disable=SC2016
-# What people build and look at programs with, as far as this host has it; a server on loopback that
-# a second process uses; and a debugger, which is refused in a way that can be understood.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

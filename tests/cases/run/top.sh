@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs top: what sessions use of which limit, and what was refused last; the same again when
-# something has happened, in a terminal without being asked; nothing that a session wrote can steer
-# that terminal.
+# wardfs top: what sessions use of which limit, and the last refusals. In a terminal it updates by
+# itself. Nothing that a session wrote can steer that terminal.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/proj"

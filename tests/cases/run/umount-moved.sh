@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Attack: root has a wardfs mount in a user's directory. While root unmounts it, the user renames
+# the directory and leaves a link to a directory with another mount. Root must not unmount that
+# one. The control: nobody moves anything, and the mount goes.
 # timeout: 300
 # plain
-# Attack: root has a mount of wardfs in a user's directory. While root takes it away, the user
-# renames the directory and puts a link in its place that leads to a directory with another mount.
-# Root must not take that one away. The control: nobody moves anything, and the mount goes.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: another user's directory"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
 # What the command sees: its project at both paths, a start directory, system files, nothing else.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p

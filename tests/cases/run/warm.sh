@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2016
-# A walk beside the command lists the trees, so that the kernel knows what a program will ask for
-# name by name. It sees no more than the command does, leaves no record, and passes over what begins
+# A helper lists the trees beside the command, so that the kernel knows names before the program
+# asks for them. It sees no more than the command, leaves no record, and skips names that begin
 # with a dot.
+# shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

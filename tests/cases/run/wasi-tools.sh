@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Attack: what translates a module is led astray by it. A stand-in for wasm2c looks round in the
-# sandbox that it gets: it finds no file of the project or of another one, nothing of /opt and
-# /usr/local, and no network. An object that one project's module led to is none of another
-# project's, nor of another policy's.
+# Attack: a module misleads its translator. A stand-in for wasm2c looks around in its sandbox: it
+# finds no file of any project, nothing of /opt and /usr/local, and no network. One project's
+# object is never another project's or another policy's.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to put something in the place of /usr/bin/wasm2c"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 600
 # Mode wasm with a WASI program, as root and as an ordinary user: what it gets, attempts to get
-# more, and modules that are refused before they start. Each attempt has a control that succeeds
-# where it is allowed.
+# more, and modules that wardfs refuses before they start. Each attempt has its control.
+# timeout: 600
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to act as another user"

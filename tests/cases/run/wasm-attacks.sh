@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# More attacks on mode wasm, as root and as an ordinary user: every function with an outside path,
+# the engine's recursion and faults, host functions that a script could reach, and modules that
+# leave their memory or want too much. wasm.sh and wasi.sh have the others. Each has its control.
 # timeout: 600
-# Attacks on mode wasm that wasm.sh and wasi.sh do not make, as root and as an ordinary user: every
-# function with a path outside, the engine's own recursion and faults, functions of the host that a
-# script could get hold of, and modules that leave their memory or want too much. Each has a
-# control.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to act as another user"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Objects that were made of modules do not grow without a bound: with a new one those go that nobody
-# used for long. The controls are objects that are younger, or small enough, and a session whose
-# object goes while it runs.
+# The store of objects made from modules is bounded: a new object displaces those that were not
+# used for long. The controls are recent objects, small ones, and a session whose object goes
+# while it runs.
 # timeout: 300
 set -eu
 if [ "${1-}" != inside ]; then

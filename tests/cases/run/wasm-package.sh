@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Attack: a session makes node_modules/pyodide a link to a directory of the host, so that the next
-# session of mode wasm with a script in Python sees all of that directory: another project of the
-# agent's, say, which guards protect. The control: the same directory is shown where the owner put
-# the link. The package is a stand-in: what a run would show is asked with --dry-run.
+# Attack: a session makes node_modules/pyodide a link to a host directory, such as a guarded
+# project, so that the next Python session of mode wasm sees all of it. The control: the owner's
+# own link works. The package is a stand-in, and --dry-run tells what a run would show.
 set -eu
 if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# WASI programs on the host's runtimes: which one wardfs takes, and with which arguments. The
+# runtimes are stand-ins that print their arguments, because Debian has none. Without wasm2c,
+# Node's WASI runs the module. Some versions of it follow links out of a directory, and the walls
+# stop them.
 # timeout: 300
-# Programs of WASI on runtimes of the host: which one is taken, and what it is told. The runtimes
-# are stand-ins that print their arguments: Debian has none of them. Where wasm2c is missing,
-# Node's WASI runs the module itself. Some versions follow links out of a directory: the walls hold
-# it.
 set -eu
 if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Modules that are expensive to translate, as root and as an ordinary user. The translator has
+# limits, no network and no view of the project. wardfs names the exceeded limit and leaves
+# nothing. The control is a plain module, before and after.
 # timeout: 600
-# Modules that cost their translator a lot, as root and as an ordinary user. The translator has
-# limits, no network and no view of the project. wardfs names the limit and leaves nothing. The
-# control is a plain module, before and after.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to act as another user"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# timeout: 600
 # Mode wasm with JavaScript, as root and as an ordinary user: what a script gets, and attempts to
-# get more. Each attempt has a control that succeeds where it is allowed.
+# get more. Each attempt has its control.
+# timeout: 600
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to act as another user"

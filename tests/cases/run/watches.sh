@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The host's changes show inside although the kernel caches entries for an hour: by watches, on
+# each kind of file system that this host has. When watches run out they show after a second, and
+# `wardfs doctor` names the session and the fix.
 # shellcheck disable=SC2016
-# Changes on the host show inside while the kernel keeps what it knows for an hour: on each kind of
-# file system that can be had here, by watches; where watches run out, after a second, and `wardfs
-# doctor` says which session, and how to mend it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

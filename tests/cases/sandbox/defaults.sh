@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Limits of a shipped profile are shares of the host. wardfs enforces them where it can and says
+# where it cannot. Any other policy's limit refuses the start there. Percentages relate to the
+# control group around wardfs.
 # shellcheck disable=SC2016
-# Limits that a shipped profile sets: shares of the host, held where they can be, said where they
-# cannot. A limit of anybody else refuses the start there. Percentages are of the control group
-# around wardfs.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `wardfs doctor` says what is missing and how to mend it, and its exit code says whether a run can
-# be.
+# `wardfs doctor` says what is missing and how to fix it. Its exit status says whether a run can
+# start.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The kernel counts epoll(7) watches for a whole user and limits them to 4 percent of the
+# machine's memory. wardfs counts them as the session's memory, so the memory limit bounds them.
 # plain
-# Watches of epoll(7), which the kernel counts for a user as a whole and bounds by 4 percent of the
-# machine's memory: they are memory of the session, so that its limit of memory is what they are
-# bounded by.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# What helpers spend for a session is the session's: they run in its control groups when it limits
+# memory or CPU time, and their CPU time counts.
 # plain
 # shellcheck disable=SC2016
-# What helpers spend for a session is the session's: they stand in its control groups where it has a
-# limit of memory or CPU time, and their CPU time counts.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A command attacks its limits: descriptors, files in /tmp, core dumps, and its control group.
 # shellcheck disable=SC2016
-# What a command tries against its limits: descriptors, files in /tmp, cores, and its control group
-# itself.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# An ordinary user's limits: refused by name without a delegated group, the two ways around that,
+# and enforced with one.
 # timeout: 900
 # shellcheck disable=SC2016
-# Limits of an ordinary user: refused by name where no group is delegated, the two ways round, and
-# held where one is.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

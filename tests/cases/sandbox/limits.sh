@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Root's limits of a session in control groups: enforced, named in the exit line and the trail,
+# cleaned up.
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# Limits of a session as root, in control groups: held, told in a line and in the trail, cleaned up.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

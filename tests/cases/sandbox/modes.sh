@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Modes none and process, as root and as an ordinary user: what each gives, and what it says that
+# it does not give.
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# Modes none and process, as root and as an ordinary user: what each gives, what it does not and
-# says so.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

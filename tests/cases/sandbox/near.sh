@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The trail records use near a limit that no control group counts, and bursts of refusals. Far
+# from a limit, and for a few refusals, it has no such record.
 # timeout: 900
-# What is recorded while a session runs: use near a limit that no control group counts, and bursts
-# of refusals. Far from a limit, and for a few refusals, there is no record.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

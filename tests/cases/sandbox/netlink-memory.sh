@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the netlink sockets of all processes of a session keep unread counts against [limits] memory:
-# the session is ended, and its end record has the figure. The controls: programs that ask for
-# interfaces and read the answers go on, and so does what keeps little.
+# Unread data in a session's netlink sockets counts against [limits] memory. wardfs ends the
+# session, and the end record has the figure. The controls: programs that ask for interfaces and
+# read the answers, and programs that keep little.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to make a control group"

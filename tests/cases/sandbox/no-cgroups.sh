@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Without control groups, a limit that needs them refuses the run by name, unless the policy or
+# the caller accepts less. Then wardfs says and records it. Everything else works.
 # shellcheck disable=SC2016
-# Control groups taken away: a limit that only they can hold refuses the run by name, unless the
-# policy or the caller settles for less; then it is told and recorded. Everything else goes on
-# without them.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

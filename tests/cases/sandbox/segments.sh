@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Memory without an owner process: System V segments, POSIX shared memory, files in /tmp and
+# memfds count towards the session's memory even after their makers ended, and go with the
+# session.
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# Memory that no process need hold: System V segments, POSIX shared memory, files in /tmp and memfds
-# count towards the session's memory, also when those who filled them have ended, and are gone with
-# the session.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

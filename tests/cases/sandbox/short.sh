@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The trail records brief use near a limit: room and names in /tmp, in the home and in an
+# ephemeral tree, descriptors, processes. It does not record lower use.
 # timeout: 900
-# Use near a limit that lasts only a moment is recorded all the same: room and names in /tmp, in the
-# home and in an ephemeral tree, descriptors, processes. What stays below is not.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What a session keeps in the buffers of sockets counts against [limits] memory: it is ended, or the
-# kernel takes no more. The control: with a limit that leaves room, the same program keeps all of
-# it.
+# A session's socket buffers count against [limits] memory: wardfs ends the session, or the kernel
+# takes no more. The control: with enough room the same program keeps all of it.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to make a control group"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# CPU time on a busy machine: the limit counts CPU time, not wall time. It ends no command early,
+# and ends the one that uses it up.
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# CPU time on a machine that has none to spare: the limit is that of the CPU time, not of the time
-# that passes. It ends nobody early, and ends who uses it up.
 set -eu
 . "$WARD_SRC/tests/cases/sandbox/lib/limits.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

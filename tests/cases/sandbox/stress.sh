@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# stress-ng's process and memory stressors under limits: the host stays as it was, wardfs enforces
+# and names the limits, and the trail is whole.
 # plain
 # shellcheck disable=SC2016
 # timeout: 900
-# stress-ng's stressors of processes and memory under limits: the host stays as it was, the limits
-# are met and told, and the session ends with its trail whole.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v stress-ng >/dev/null || skip "no stress-ng"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A tree may take the place of /tmp. The supervisor looks at the use of the tmpfs that is left, and
-# never asks the file system that it has to serve: it answers while wardfs-fs does not.
+# A tree may replace /tmp. The supervisor measures the remaining tmpfs and never asks the file
+# system that it serves: it answers while wardfs-fs does not.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

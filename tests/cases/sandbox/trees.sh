@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Ephemeral trees, nested trees, and a tree of kept state, as root and as an ordinary user.
 # timeout: 900
 # shellcheck disable=SC2016
-# Ephemeral trees, trees beneath trees, a tree of state that stays: as root and as an ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

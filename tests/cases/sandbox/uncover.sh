@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A nested tree covers what lies in its place, wherever the outer tree shows. The kernel detaches
+# a mount whose name cannot be looked up. No process inside can cause that. If the host does,
+# wardfs refuses what was covered and ends the session.
 # plain
 # timeout: 900
 # shellcheck disable=SC2016
-# A tree beneath another one covers what the one above has in its place, wherever that one is seen.
-# The kernel detaches a mount whose name cannot be looked up: from inside nobody brings that about;
-# where the host does, what was covered is refused, and the session ends.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

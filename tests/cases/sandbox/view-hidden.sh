@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Homes, credentials and our state stay hidden wherever they really lie: behind links, at second
+# mounts, and in system directories that both views show.
 # shellcheck disable=SC2016
-# Homes, credentials and our state stay hidden wherever they really lie: behind links, where they
-# are mounted a second time, and in directories of the system that both views show.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to make a root of its own"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# [system] view = readonly shows the host without homes, credentials and sockets, and read-only.
 # shellcheck disable=SC2016
-# [system] view = readonly: the host to look at; no homes, credentials, sockets; nothing to write.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to become an ordinary user"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The demonstration of `./bootstrap run` reports whether everything in it behaved.
 # timeout: 1800
 # plain
-# The demonstration of `./bootstrap run`: it says itself whether all of it behaved.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# A newcomer, with --long: an empty Debian 12, a clone, README's two commands, a first refusal and
+# its fix by the printed command. Then the same with the installed program, as an ordinary user.
 # timeout: 3600
 # plain
-# Somebody new, with --long: an empty Debian 12, a clone, the two commands of the README, a first
-# refusal, its fix by the command that is printed; then the same by what was installed, as an
-# ordinary user.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# The Debian package: its contents. With --long, `./bootstrap package` builds it, and in a
+# debootstrapped Debian 12 it works: doctor, a command, a refusal, a trail that verifies.
 # timeout: 1800
 # plain
 # shellcheck disable=SC2016
-# The Debian package: what is in it and what is not. With --long: it is built as `./bootstrap
-# package` builds it, installed into a debootstrapped Debian 12, and works there: doctor, a command,
-# a refusal, a trail that verifies.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Root builds this repository and works on it inside its own sandbox: all of it with --long,
+# otherwise the command line's part. demo.sh builds the whole as root.
 # plain
 # timeout: 1800
-# This repository, built and worked on inside its own sandbox; started by root. All of it with
-# --long, else as much as the command line takes: demo.sh builds the whole as root.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# An ordinary user builds this repository and works on it inside its own sandbox: a uid without
+# capabilities, and /dev/fuse with the usual mode 0666, on a node of the test's own.
 # timeout: 1800
 # plain
-# This repository, built and worked on inside its own sandbox by an ordinary user: an uid of its own
-# without any capability, and /dev/fuse at 0666, which is the usual mode, on a node of our own.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"
