@@ -116,7 +116,7 @@ static int look_at_imports(struct reader *r, struct ward_wasm_module *m, struct 
 			break;
 		if (kind != EXTERNAL_FUNCTION || !is(module, "wasi_snapshot_preview1") ||
 			!is_function(field))
-			return ward_err_set(err, -ENOTSUP,
+			return ward_err_set(err, -EINVAL,
 				"the module imports the %s %.*s.%.*s, which wardfs does not have: "
 				"it runs programs of WASI preview 1, without sockets",
 				kind < 4 ? kinds[kind] : "item", shown(module), module.s,

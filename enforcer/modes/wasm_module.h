@@ -24,8 +24,8 @@ struct ward_wasm_module {
 };
 
 /*
- * 0; -EINVAL: no module, malformed, too large tables, without memory or entry; -ENOTSUP: it
- * imports what our host does not have, which the text names.
+ * 0; -EINVAL: no module, malformed, too large tables, without memory or entry, or it imports what
+ * our host does not have. The text says which.
  */
 int ward_wasm_module_look(const void *data, size_t len, struct ward_wasm_module *ret,
 	struct ward_err *err) ward_must_check;
