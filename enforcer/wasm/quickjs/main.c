@@ -187,15 +187,17 @@ static void start_engine(struct ward_js *js, uint64_t memory)
 
 static void load_prelude(struct ward_js *js)
 {
-	const struct ward_embedded *p = &ward_embedded_prelude[0];
+	const struct ward_embedded *p = ward_embedded_prelude;
 	u32 make = check(js, ward_js_eval(js, p->data, p->len, "wardfs:prelude", WARD_JS_SCRIPT));
-	u32 functions = check(js, ward_js_functions(js));
+	p++;
+	u32 find = check(js, ward_js_eval(js, p->data, p->len, "wardfs:exports", WARD_JS_SCRIPT));
+	const u32 args[] = {check(js, ward_js_functions(js)), find};
 	u32 self = Z_quickjsZ_qjs_get_undefined(js->vm);
-	u32 list = Z_quickjsZ_malloc(js->vm, sizeof(u32));
-	u32 *to = ward_js_at(js, list, sizeof(u32));
+	u32 list = Z_quickjsZ_malloc(js->vm, sizeof(args));
+	void *to = ward_js_at(js, list, sizeof(args));
 	if (to)
-		*to = functions;
-	js->prelude = check(js, Z_quickjsZ_qjs_call(js->vm, make, self, 1, list));
+		memcpy(to, args, sizeof(args));
+	js->prelude = check(js, Z_quickjsZ_qjs_call(js->vm, make, self, 2, list));
 	Z_quickjsZ_free(js->vm, list);
 }
 

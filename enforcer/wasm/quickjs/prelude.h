@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prelude.js, inside the program. */
+/* prelude.js and exports.js, inside the program. */
 #pragma once
 
 #include "conf/embedded.h"
 
-/* One row. */
+/* The row of each, in this order. */
 extern const struct ward_embedded ward_embedded_prelude[];

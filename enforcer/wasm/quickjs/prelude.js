@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a script finds under mode wasm, in the words of node: console, process, fs, path, timers, modules. `host`
-// holds the functions of functions.h. Nothing here is a wall: a script may change all of it, and gains nothing, for
+// holds the functions of functions.h, findExports is that of exports.js. Nothing here is a wall: a script may change all of it, and gains nothing, for
 // the host's functions and the guard decide.
-(function (host) {
+(function (host, findExports) {
 'use strict';
 
 // --- bytes and text ---
@@ -454,24 +454,33 @@ function locate(base, name) {
 	throw absent(name, base);
 }
 const loaded = new Map();
+let main;
 function requireFrom(base) {
 	const require = (name) => {
 		if (ours(name)) return builtin[ours(name)];
 		const at = locate(base, name);
-		if (loaded.has(at)) return loaded.get(at).exports;
-		const source = fs.readFileSync(at, 'utf8');
-		if (at.endsWith('.json')) return JSON.parse(source);
-		return common(source, at);
+		return at.endsWith('.json') ? JSON.parse(fs.readFileSync(at, 'utf8')) : exportsOf(at);
 	};
 	require.resolve = (name) => ours(name) ? name : locate(base, name);
+	require.main = main;
 	return require;
 }
-function common(source, at) {
-	const module = { exports: {}, filename: at, id: at };
+// A file runs once, whoever loads it first.
+function exportsOf(at) {
+	return loaded.has(at) ? loaded.get(at).exports : common(fs.readFileSync(at, 'utf8'), at);
+}
+function common(source, at, first = false) {
+	const module = { exports: {}, filename: at, id: first ? '.' : at, loaded: false };
+	if (first) main = module;
 	loaded.set(at, module);
-	const wrap = host.evaluate(`(function (exports, require, module, __filename, __dirname) {${
-		source.replace(/^#!/, '//')}\n})`, at);
-	wrap.call(module.exports, module.exports, requireFrom(at), module, at, path.dirname(at));
+	try {
+		const wrap = host.evaluate(`(function (exports, require, module, __filename, __dirname) {${
+			source.replace(/^#!/, '//')}\n})`, at);
+		wrap.call(module.exports, module.exports, requireFrom(at), module, at, path.dirname(at));
+		module.loaded = true;
+	} finally {
+		if (!module.loaded) loaded.delete(at);
+	}
 	return module.exports;
 }
 
@@ -489,22 +498,41 @@ function kind(source, name) {
 	}
 }
 
+// A module that gives out what `value` is, and these names of it.
+function giving(value, names) {
+	const all = [...new Set(names)].filter((k) => k !== 'default');
+	return `const m = ${value}, of = (k) => { try { return m?.[k]; } catch { /* its getter threw */ } };\nexport default m;\n` +
+		all.map((k, i) => `const _${i} = of(${JSON.stringify(k)});\nexport { _${i} as ${JSON.stringify(k)} };\n`).join('');
+}
+// The names that a CommonJS file exports, with those of the files that it passes on.
+function namesOf(source, at, seen) {
+	seen.add(at);
+	const found = findExports(source);
+	return [found.names, ...found.from.map((name) => {
+		if (ours(name)) return Object.keys(builtin[ours(name)]);
+		try {
+			const next = locate(at, name), text = seen.has(next) || next.endsWith('.json') ? '' : fs.readFileSync(next, 'utf8');
+			return text && kind(text, next) === 0 ? namesOf(text, next, seen) : [];
+		} catch {
+			return []; // the file itself says so when it runs
+		}
+	})].flat();
+}
 function moduleText(name) {
-	const plain = ours(name);
-	if (!plain) {
-		const source = fs.readFileSync(name, 'utf8');
-		return name.endsWith('.json') ? `export default ${source}` : source.replace(/^#!/, '//');
-	}
-	const names = Object.keys(builtin[plain]).filter((k) => plainKey.test(k) && k !== 'default');
-	return `const m = globalThis[Symbol.for('wardfs.builtin')][${JSON.stringify(plain)}];\nexport default m;\n` +
-		`const { ${names.map((k) => `${k}: _${k}`).join(', ')} } = m;\n` +
-		`export { ${names.map((k) => `_${k} as ${k}`).join(', ')} };\n`;
+	const plain = ours(name), inside = `globalThis[Symbol.for('wardfs.builtin')]`;
+	if (plain)
+		return giving(`${inside}.builtin[${JSON.stringify(plain)}]`, Object.keys(builtin[plain]));
+	const source = fs.readFileSync(name, 'utf8');
+	if (name.endsWith('.json')) return `export default ${source}`;
+	if (kind(source, name) === 0)
+		return giving(`${inside}.exportsOf(${JSON.stringify(name)})`, namesOf(source, name, new Set()));
+	return source.replace(/^#!/, '//');
 }
 
 const globals = { console, process, Buffer, TextEncoder, TextDecoder, crypto, global: globalThis,
 	setTimeout: (f, ms, ...args) => later(false, f, ms, args), clearTimeout: stop,
 	setInterval: (f, ms, ...args) => later(true, f, ms, args), clearInterval: stop,
-	setImmediate: (f, ...args) => later(false, f, 0, args), clearImmediate: stop, [given]: builtin };
+	setImmediate: (f, ...args) => later(false, f, 0, args), clearImmediate: stop, [given]: { builtin, exportsOf } };
 for (const key of Reflect.ownKeys(globals))
 	Object.defineProperty(globalThis, key, { value: globals[key], writable: true, configurable: true, enumerable: false });
 if (typeof queueMicrotask !== 'function')
@@ -522,7 +550,7 @@ return {
 		return at;
 	},
 	script(source, at) {
-		if (at[0] === '/') return void common(source, at);
+		if (at[0] === '/') return void common(source, at, true);
 		globalThis.require = requireFrom(path.join(host.directory(), at));
 		host.evaluate(source, at);
 	},
