@@ -60,17 +60,23 @@ int ward_mode_command(const struct ward_mode *m, const struct ward_mode_asked *a
 	return r;
 }
 
+static void clear_list(struct ward_mode_flag *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(v[i].text);
+		free(v[i].from);
+	}
+	free(v);
+}
+
 void ward_mode_command_clear(struct ward_mode_command *c)
 {
 	for (size_t i = 0; c->argv && c->argv[i]; i++)
 		free(c->argv[i]);
 	free(c->argv);
 	free(c->envp);
-	for (size_t i = 0; i < c->n_flags; i++) {
-		free(c->flags[i].text);
-		free(c->flags[i].from);
-	}
-	free(c->flags);
+	clear_list(c->flags, c->n_flags);
+	clear_list(c->reaches, c->n_reaches);
 	*c = WARD_RUNTIME_COMMAND_INIT;
 }
 

@@ -105,6 +105,12 @@ struct ward_mode_command {
 	char **envp; /* owned vector of strings that are those asked or constants; NULL: as asked */
 	struct ward_mode_flag *flags;
 	size_t n_flags;
+	/* What a program of mode wasm reaches: a path in each text, once; and the bytes of its own
+	 * memory with a static text on where the number comes from. 0: no more than the session has. */
+	struct ward_mode_flag *reaches;
+	size_t n_reaches;
+	uint64_t memory;
+	const char *memory_from;
 	/* Bytes of addresses that the runtime keeps for itself as data and leaves unused: they come
 	 * on top where memory is limited by the data of each process. starved: the signal by which
 	 * it ends itself where it gets no more; 0: not known. */

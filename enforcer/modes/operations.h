@@ -55,6 +55,9 @@ struct ward_mode_ops {
 /* One more flag of a command line, for files of modes that have a runtime. -ENOMEM. */
 int ward_mode_put_flag(
 	struct ward_mode_command *c, const char *text, const char *from) ward_must_check;
+/* A path that the program reaches; once. -ENOMEM. */
+int ward_mode_put_reached(
+	struct ward_mode_command *c, const char *path, const char *from) ward_must_check;
 
 /* Of each row of ward_modes[], in the same order, ended by NULL. */
 extern const struct ward_mode_ops *const ward_mode_operations[];

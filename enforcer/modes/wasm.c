@@ -160,10 +160,9 @@ static int put_flags(const struct ward_mode_asked *a, struct ward_mode_command *
 	if (r == 0 && s->memory != WARD_UNLIMITED) {
 		char bytes[32];
 		snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)s->memory);
-		r = ward_mode_put_flag(ret, "--memory", "[limits] memory");
-		if (r == 0)
-			r = ward_mode_put_flag(ret, bytes, "[limits] memory");
+		r = ward_wasm_put_pair(ret, "--memory", bytes, "[limits] memory");
 	}
+	ward_wasm_say_memory(s, ret);
 	return r;
 }
 

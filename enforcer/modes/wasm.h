@@ -24,7 +24,14 @@ int ward_wasm_say_library(
  * -ENOENT, -ENOMEM. */
 int ward_wasm_find_own(
 	const struct ward_mode_host *h, const char *name, char **ret) ward_must_check;
-/* The flag for each path that the program reaches. -ENOMEM. */
+/* The paths that the program reaches, into reaches of ret. -ENOMEM. */
+int ward_wasm_reach(const struct ward_mode_asked *a, struct ward_mode_command *ret) ward_must_check;
+/* The bytes that a program gets where its runtime takes a bound, into memory of ret. */
+void ward_wasm_say_memory(const struct ward_settings *s, struct ward_mode_command *ret);
+/* Two flags of one origin. -ENOMEM. */
+int ward_wasm_put_pair(struct ward_mode_command *c, const char *flag, const char *value,
+	const char *from) ward_must_check;
+/* ward_wasm_reach(), and the flag for each path. -ENOMEM. */
 int ward_wasm_put_trees(const struct ward_mode_asked *a, const char *flag,
 	struct ward_mode_command *ret) ward_must_check;
 

@@ -63,25 +63,47 @@ int ward_wasm_say_library(const char *path, struct ward_buf *b, struct ward_err 
 	return r < 0 ? ward_err_sys(err, r, "mode wasm") : 0;
 }
 
-static int put_tree(
-	struct ward_mode_command *c, const char *flag, const char *path, const char *from)
+/* What WebAssembly can address, but for its last page (enforcer/wasm/host/options.c). */
+#define ADDRESSES ((UINT64_C(1) << 32) - (UINT64_C(1) << 16))
+
+int ward_wasm_reach(const struct ward_mode_asked *a, struct ward_mode_command *ret)
 {
-	int r = ward_mode_put_flag(c, flag, from);
-	return r < 0 ? r : ward_mode_put_flag(c, path, from);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < a->n_trees; i++) {
+		const struct ward_sandbox_tree *t = &a->trees[i];
+		if (a->home && strcmp(t->path, a->home) == 0)
+			continue;
+		r = ward_mode_put_reached(ret, t->path, "a tree of the policy");
+		if (r == 0 && t->at)
+			r = ward_mode_put_reached(ret, t->at, "a tree of the policy");
+	}
+	if (r == 0)
+		r = ward_mode_put_reached(ret, "/tmp", "/tmp of the session");
+	if (r == 0 && a->home)
+		r = ward_mode_put_reached(ret, a->home, "the session's home");
+	return r;
+}
+
+void ward_wasm_say_memory(const struct ward_settings *s, struct ward_mode_command *ret)
+{
+	const uint64_t most = s->memory == WARD_UNLIMITED ? ADDRESSES : s->memory / 4 * 3;
+	ret->memory = most < ADDRESSES ? most : ADDRESSES;
+	ret->memory_from = most < ADDRESSES ? "three quarters of [limits] memory"
+					    : "what WebAssembly can address";
 }
 
 int ward_wasm_put_trees(
 	const struct ward_mode_asked *a, const char *flag, struct ward_mode_command *ret)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < a->n_trees; i++) {
-		r = put_tree(ret, flag, a->trees[i].path, "a tree of the policy");
-		if (r == 0 && a->trees[i].at)
-			r = put_tree(ret, flag, a->trees[i].at, "a tree of the policy");
-	}
-	if (r == 0)
-		r = put_tree(ret, flag, "/tmp", "/tmp of the session");
-	if (r == 0 && a->home)
-		r = put_tree(ret, flag, a->home, "the session's home");
+	int r = ward_wasm_reach(a, ret);
+	for (size_t i = 0; r == 0 && i < ret->n_reaches; i++)
+		r = ward_wasm_put_pair(ret, flag, ret->reaches[i].text, ret->reaches[i].from);
 	return r;
+}
+
+int ward_wasm_put_pair(
+	struct ward_mode_command *c, const char *flag, const char *value, const char *from)
+{
+	int r = ward_mode_put_flag(c, flag, from);
+	return r < 0 ? r : ward_mode_put_flag(c, value, from);
 }

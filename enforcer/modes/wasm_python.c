@@ -287,13 +287,6 @@ int ward_wasm_python_build(const struct ward_mode *m, const struct ward_mode_fou
 
 /* --- the command line --- */
 
-static int put_pair(
-	struct ward_mode_command *c, const char *flag, const char *value, const char *from)
-{
-	int r = ward_mode_put_flag(c, flag, from);
-	return r < 0 ? r : ward_mode_put_flag(c, value, from);
-}
-
 int ward_wasm_python_check(const struct ward_mode_asked *a, struct ward_err *err)
 {
 	const char *library = a->found->library;
@@ -331,9 +324,9 @@ int ward_wasm_python_flags(const struct ward_mode_asked *a, struct ward_mode_com
 	if (r == 0)
 		r = ward_mode_put_flag(ret, a->found->launcher, "mode wasm");
 	if (r == 0)
-		r = put_pair(ret, "--pyodide", a->found->library, "npm's pyodide");
+		r = ward_wasm_put_pair(ret, "--pyodide", a->found->library, "npm's pyodide");
 	if (r == 0 && a->found->object)
-		r = put_pair(ret, "--snapshot", WARD_RUNTIME_OBJECT_PATH, "made once");
+		r = ward_wasm_put_pair(ret, "--snapshot", WARD_RUNTIME_OBJECT_PATH, "made once");
 	if (r == 0)
 		r = ward_wasm_put_trees(a, "--tree", ret);
 	return r < 0 ? r : ward_wasm_node_env(a, ret);

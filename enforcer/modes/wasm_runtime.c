@@ -119,10 +119,8 @@ int ward_wasm_runtime_node(
 static int put(struct ward_mode_command *c, const char *flag, const char *value, const char *from)
 {
 	ward_cleanup_free char *text = NULL;
-	if (flag[strlen(flag) - 1] != '=') {
-		int r = ward_mode_put_flag(c, flag, from);
-		return r < 0 ? r : ward_mode_put_flag(c, value, from);
-	}
+	if (flag[strlen(flag) - 1] != '=')
+		return ward_wasm_put_pair(c, flag, value, from);
 	if (asprintf(&text, "%s%s", flag, value) < 0) {
 		text = NULL;
 		return -ENOMEM;
@@ -144,16 +142,9 @@ static int put_dir(
 static int put_dirs(
 	const struct runtime *t, const struct ward_mode_asked *a, struct ward_mode_command *c)
 {
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < a->n_trees; i++) {
-		r = put_dir(t, c, a->trees[i].path, "a tree of the policy");
-		if (r == 0 && a->trees[i].at)
-			r = put_dir(t, c, a->trees[i].at, "a tree of the policy");
-	}
-	if (r == 0)
-		r = put_dir(t, c, "/tmp", "/tmp of the session");
-	if (r == 0 && a->home)
-		r = put_dir(t, c, a->home, "the session's home");
+	int r = ward_wasm_reach(a, c);
+	for (size_t i = 0; r == 0 && i < c->n_reaches; i++)
+		r = put_dir(t, c, c->reaches[i].text, c->reaches[i].from);
 	return r < 0 ? r : put_dir(t, c, ".", "the working directory");
 }
 
@@ -170,13 +161,9 @@ static int flags_of(
 	for (size_t i = 0; r == 0 && a->envp[i]; i++)
 		r = put(c, t->env, a->envp[i], "what [env] passes");
 	if (r == 0 && t->memory && memory != WARD_UNLIMITED) {
-		ward_cleanup_free char *text = NULL;
-		snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)memory / 4 * 3);
-		if (asprintf(&text, "%s%s", t->memory, bytes) < 0) {
-			text = NULL;
-			return -ENOMEM;
-		}
-		r = ward_mode_put_flag(c, text, "[limits] memory");
+		ward_wasm_say_memory(ward_policy_settings(a->policy), c);
+		snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)c->memory);
+		r = put(c, t->memory, bytes, "[limits] memory");
 	}
 	return r;
 }

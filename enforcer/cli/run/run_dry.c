@@ -261,22 +261,34 @@ static int find_program(const struct ward_run_plan *p, const char *name, char *c
 	return r;
 }
 
-/* The command line that the mode makes of it. */
+static json_t *origins(const char *name, const struct ward_mode_flag *v, size_t n)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(all, json_pack("{s:o, s:o}", name, ward_json_text(v[i].text),
+						   "from", ward_json_text(v[i].from)));
+	return all;
+}
+
+/* The command line that the mode makes of it, and what the program reaches. */
 static int describe_command(const struct ward_run_plan *p, const struct ward_run_options *o,
 	char *const *envp, json_t *out, struct ward_mode_command *ret, struct ward_err *err)
 {
 	int r = ward_runtime_command(p, o->argv, envp, ret, err);
 	if (r < 0 || !ret->argv)
 		return r;
-	json_t *flags = json_array();
-	for (size_t i = 0; i < ret->n_flags; i++)
-		json_array_append_new(
-			flags, json_pack("{s:o, s:o}", "flag", ward_json_text(ret->flags[i].text),
-				       "from", ward_json_text(ret->flags[i].from)));
-	json_object_set_new(out, "runtime",
-		json_pack("{s:o, s:o}", "program", ward_json_text(ret->argv[0]), "flags", flags));
+	json_t *runtime = json_pack("{s:o, s:o}", "program", ward_json_text(ret->argv[0]), "flags",
+		origins("flag", ret->flags, ret->n_flags));
+	json_object_set_new(out, "runtime", runtime);
+	if (ret->n_reaches)
+		json_object_set_new(
+			runtime, "reaches", origins("path", ret->reaches, ret->n_reaches));
+	if (ret->memory)
+		json_object_set_new(runtime, "memory",
+			json_pack("{s:I, s:s}", "value", (json_int_t)ret->memory, "from",
+				ret->memory_from));
 	if (ret->asks_why)
-		json_object_set_new(json_object_get(out, "runtime"), "broker",
+		json_object_set_new(runtime, "broker",
 			json_pack("{s:b, s:s}", "used", ret->asks, "why", ret->asks_why));
 	return 0;
 }

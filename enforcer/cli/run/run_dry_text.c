@@ -161,22 +161,33 @@ static void print_program(const json_t *o)
 /* Bytes of a flag, and of where it comes from; --json has all. */
 #define FLAG_MAX 100
 
-/* What the mode puts in front of the command, and why. */
-static void print_runtime(const json_t *o)
+/* A list of a hundred paths is for --json. */
+static void print_origin(const char *what, const char *from)
+{
+	ward_outf("  %.*s%s  (%.*s%s)\n", (int)strnlen(what, FLAG_MAX), what,
+		strlen(what) > FLAG_MAX ? "…" : "", (int)strnlen(from, FLAG_MAX), from,
+		strlen(from) > FLAG_MAX ? "…" : "");
+}
+
+/* What the mode puts in front of the command, and why; of mode wasm, what the program reaches. */
+static void print_runtime(const json_t *o, bool verbose)
 {
 	const json_t *r = json_object_get(o, "runtime"), *f = NULL;
 	size_t i = 0;
 	if (!r)
 		return;
+	const json_t *reaches = json_object_get(r, "reaches"), *memory = json_object_get(r, "memory");
 	ward_outf("%-12s %s\n", "runtime", text(r, "program"));
-	json_array_foreach(json_object_get(r, "flags"), i, f)
-	{
-		/* A list of a hundred paths is for --json. */
-		const char *flag = text(f, "flag"), *from = text(f, "from");
-		ward_outf("  %.*s%s  (%.*s%s)\n", (int)strnlen(flag, FLAG_MAX), flag,
-			strlen(flag) > FLAG_MAX ? "…" : "", (int)strnlen(from, FLAG_MAX), from,
-			strlen(from) > FLAG_MAX ? "…" : "");
-	}
+	if (verbose || !reaches)
+		json_array_foreach(json_object_get(r, "flags"), i, f)
+			print_origin(text(f, "flag"), text(f, "from"));
+	if (reaches)
+		ward_outf("reaches\n");
+	json_array_foreach(reaches, i, f) print_origin(text(f, "path"), text(f, "from"));
+	if (memory)
+		ward_outf("%-12s %lldM (%s)\n", "memory",
+			(long long)json_integer_value(json_object_get(memory, "value")) >> 20,
+			text(memory, "from"));
 	const json_t *broker = json_object_get(r, "broker");
 	if (broker)
 		ward_outf("%-12s %s: %s\n", "broker",
@@ -206,7 +217,7 @@ void ward_run_dry_print(const json_t *o, bool verbose)
 		print_environment(json_object_get(o, "environment"), verbose);
 		ward_outf("%-12s in %s\n", "trail", text(o, "state"));
 		print_program(o);
-		print_runtime(o);
+		print_runtime(o, verbose);
 		ward_outf("not tried   ");
 		json_array_foreach(json_object_get(o, "untried"), i, u)
 			ward_outf("%s%s", i ? "; " : " ", json_string_value(u));

@@ -127,6 +127,18 @@ expect 0 "$WARDFS" run --policy "$HOME/small.policy" --dry-run --json try.js
 for part in '"--tree"' '"/workspace"' 'wardfs-quickjs' ${memory:+'"100663296"'}; do
 	has "$OUT" "$part"
 done
+expect 0 "$WARDFS" run --policy "$HOME/small.policy" --dry-run try.js
+for line in "reaches
+  /workspace  (a tree of the policy)
+  $PWD  (a tree of the policy)
+  /tmp  (/tmp of the session)
+  /agent-home  (the session's home)
+memory       " ${memory:+"memory       72M (three quarters of [limits] memory)"}; do
+	has "$OUT" "$line"
+done
+hasnt "$OUT" "--tree"
+expect 0 "$WARDFS" run --policy "$HOME/small.policy" --dry-run -v try.js
+has "$OUT" "  --tree  (a tree of the policy)"
 S
 
 mkdir -p "$WARD_TMP/root"
