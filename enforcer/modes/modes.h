@@ -106,7 +106,7 @@ struct ward_mode_command {
 	struct ward_mode_flag *flags;
 	size_t n_flags;
 	/* What a program of mode wasm reaches: a path in each text, once; and the bytes of its own
-	 * memory with a static text on where the number comes from. 0: no more than the session has. */
+	 * memory, with a static text on where the number comes from. 0: what the session has. */
 	struct ward_mode_flag *reaches;
 	size_t n_reaches;
 	uint64_t memory;

@@ -742,6 +742,18 @@ static void check_auto(const struct checker *c)
 			"trust = high in [policy], and run --trust high; or least = process");
 }
 
+/* How no command begins: the words are compared as they are. */
+static void check_shells(const struct checker *c)
+{
+	for (size_t i = 0; i < c->p->n_effective; i++) {
+		const struct ward_entry *e = c->p->effective[i];
+		if (WARD_ENTRY_IS(e, shells) && strpbrk(e->value, "*?["))
+			say_entry(c, e,
+				"never matches: it is no pattern, each word is compared as it is",
+				"write only the words that every command begins with, as in bash -c");
+	}
+}
+
 int ward_policy_check_regrets(const struct ward_policy *p, ward_finding_fn fn, void *user)
 {
 	struct checker c = {.p = p, .fn = fn, .user = user};
@@ -762,6 +774,8 @@ int ward_policy_check_regrets(const struct ward_policy *p, ward_finding_fn fn, v
 		check_quotas(&c);
 	if (r == 0)
 		check_auto(&c);
+	if (r == 0)
+		check_shells(&c);
 	return r;
 }
 

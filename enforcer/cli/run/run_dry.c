@@ -352,6 +352,7 @@ static int look(const struct ward_run_plan *p, const struct ward_run_options *o,
 	if (r == 0)
 		r = ward_rehearse(p, o, envp, out, err);
 	ward_run_dry_limits(p, out);
+	ward_run_dry_quotas(p, out);
 	if (r == 0)
 		r = check_broker(p, err);
 	struct ward_mode_command command = WARD_RUNTIME_COMMAND_INIT;

@@ -9,6 +9,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/policy/settings.h"
 
@@ -105,4 +106,29 @@ void ward_run_dry_limits(const struct ward_run_plan *p, json_t *o)
 	json_t *limits = json_object_get(o, "limits");
 	for (size_t i = 0; limits && i < sizeof(rows) / sizeof(*rows); i++)
 		add(p, &rows[i], limits);
+}
+
+/* [{path, limits: [{text, from}…]}…]: those of each path that say something. */
+static json_t *quotas(const struct ward_settings *s)
+{
+	json_t *all = json_array();
+	for (size_t i = 0; i < s->n_quotas; i++) {
+		json_t *limits = json_array();
+		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
+			const struct ward_quota_limit *l = &s->quotas[i].limits[k];
+			if (l->value != WARD_UNLIMITED && l->text)
+				json_array_append_new(limits,
+					json_pack("{s:o, s:o}", "text", ward_json_text(l->text),
+						"from", ward_json_text(l->place)));
+		}
+		json_array_append_new(
+			all, json_pack("{s:o, s:o}", "path", ward_json_text(s->quotas[i].path),
+				     "limits", limits));
+	}
+	return all;
+}
+
+void ward_run_dry_quotas(const struct ward_run_plan *p, json_t *o)
+{
+	json_object_set_new(o, "quotas", quotas(p->settings));
 }

@@ -126,6 +126,21 @@ static void print_limits(const json_t *o, bool verbose)
 		ward_outf("  %s: %s (%s)\n", name, text(member, "why"), text(member, "because"));
 }
 
+static void print_quotas(const json_t *all)
+{
+	size_t i = 0, k = 0;
+	const json_t *q = NULL, *l = NULL;
+	if (json_array_size(all))
+		ward_outf("quotas\n");
+	json_array_foreach(all, i, q)
+	{
+		ward_outf("  %s:", text(q, "path"));
+		json_array_foreach(json_object_get(q, "limits"), k, l)
+			ward_outf("%s %s", k ? "," : "", text(l, "text"));
+		ward_outf("\n");
+	}
+}
+
 static void print_environment(const json_t *all, bool verbose)
 {
 	size_t i = 0;
@@ -176,7 +191,8 @@ static void print_runtime(const json_t *o, bool verbose)
 	size_t i = 0;
 	if (!r)
 		return;
-	const json_t *reaches = json_object_get(r, "reaches"), *memory = json_object_get(r, "memory");
+	const json_t *reaches = json_object_get(r, "reaches"),
+		     *memory = json_object_get(r, "memory");
 	ward_outf("%-12s %s\n", "runtime", text(r, "program"));
 	if (verbose || !reaches)
 		json_array_foreach(json_object_get(r, "flags"), i, f)
@@ -214,6 +230,7 @@ void ward_run_dry_print(const json_t *o, bool verbose)
 		if (*text(o, "seccomp"))
 			ward_outf("%-12s list %s\n", "system calls", text(o, "seccomp"));
 		print_limits(o, verbose);
+		print_quotas(json_object_get(o, "quotas"));
 		print_environment(json_object_get(o, "environment"), verbose);
 		ward_outf("%-12s in %s\n", "trail", text(o, "state"));
 		print_program(o);

@@ -102,6 +102,12 @@ finds "$PWD/none.policy" 5 "mode = none"
 printf '%s\n[network]\nmode = allowlist\nallow = x.org:443\nallow = 10.1.2.0/24:80\n' "$head" >"$PWD/list.policy"
 clean "$PWD/list.policy"
 
+echo "--- shells that no command begins with"
+printf '%s\n[process]\nshell = bash -c\nshell = bash -c *\n' "$head" >"$PWD/shell.policy"
+finds "$PWD/shell.policy" 6 "never matches: it is no pattern"
+printf '%s\n[process]\nshell = bash -c\nshell = sh -c set\n' "$head" >"$PWD/shells.policy"
+clean "$PWD/shells.policy"
+
 echo "--- trees that others see too"
 printf '%s\n[tree /a]\nsource = /data/x\n[tree /b]\nsource = /data/x/y\n[files]\nread = /a\nread = /b\n' "$head" \
 	>"$PWD/twice.policy"

@@ -47,6 +47,19 @@ expect 0 "$WARDFS" run --policy convention -- sh -c 'mkdir sub && echo x >sub/.w
 expect 0 "$WARDFS" run --policy convention -- sh -c 'git add -A && git -c user.name=a -c user.email=a@b commit -qm inside && git log --oneline | wc -l'
 
 # What lies in memory is bounded, and counts as memory.
+# What build tools look for in every directory is no news, as in medium; what opens it is. The
+# control: without the line of the profile.
+echo key >.env
+expect 0 "$WARDFS" run --policy convention -s looked -- sh -c '[ ! -e .env ] && [ ! -e /workspace/.env.local ]'
+[ -z "$ERR" ] || fail "said: $ERR"
+expect 0 "$WARDFS" audit denials --expected looked
+has "$OUT" "/workspace/repo/.env"
+expect 1 "$WARDFS" run --policy convention -- cat .env
+has "$ERR" "/workspace/repo/.env"
+printf '[policy]\nversion = 1\n[tree /workspace]\nsource = tmpfs:64M\nat = none\n[tree /workspace/repo]\nsource = .\nat = none\n[guard]\nsecret = .env\n[files]\nwrite = /workspace\n' >"$HOME/bare.policy"
+expect 0 "$WARDFS" run --policy "$HOME/bare.policy" -- sh -c '[ ! -e .env ]'
+has "$ERR" "1 refused: lookup /workspace/repo/.env"
+rm .env
 expect 0 "$WARDFS" policy show --policy convention
 has "$OUT" 'source = tmpfs:10%   ; '
 expect 0 "$WARDFS" audit verify --all

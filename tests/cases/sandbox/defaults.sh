@@ -37,6 +37,10 @@ has "$OUT" "  memory = 75%, here ${total}M (held by: cgroup v"
 has "$OUT" "  tmp = 2G (held by: tmpfs; a default of the profile)"
 has "$OUT" "  wall = 12h (held by: clock; a default of the profile)"
 has "$OUT" "  core = no (held by: rlimit)"
+has "$OUT" "quotas
+  /agent-home: growth = 10G
+  /workspace: growth = 20G, files = 2M, churn = 500k/h
+"
 hasnt "$OUT" "  command ="
 policy 'command = 90s
 wall = none'
