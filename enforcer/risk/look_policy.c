@@ -68,10 +68,17 @@ static bool is_of_host(const struct look *l, const struct ward_tree *t)
 	       !(l->s->home == WARD_HOME_PROJECT && strcmp(t->path, WARD_HOME_PATH) == 0);
 }
 
+/* Can anything in it be changed? */
+static bool may_change(struct look *l, const struct ward_tree *t)
+{
+	bool ret = true;
+	int r = ward_policy_may_change(l->p, t->path, &ret);
+	l->error = l->error ? l->error : r;
+	return ret;
+}
+
 static void look_at_trees(struct look *l)
 {
-	int r = ward_policy_may_change(l->p, WORKSPACE, &l->f->writes_part);
-	l->error = l->error ? l->error : r;
 	for (size_t i = 0; i < l->s->n_trees; i++) {
 		const struct ward_tree *t = &l->s->trees[i];
 		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
@@ -80,8 +87,18 @@ static void look_at_trees(struct look *l)
 			snprintf(path, sizeof(path), "%s" FRESH, t->path) >= (int)sizeof(path))
 			continue;
 		uint32_t rights = rights_at(l, path, NULL, &place);
-		if (!(rights & WARD_RIGHT_WRITE))
+		if (!(rights & WARD_RIGHT_WRITE)) {
+			if (!may_change(l, t))
+				continue;
+			/* Of another tree a part is as bad: it may be what a program there reads.
+			 */
+			l->f->writes_part |= is_project_tree(t);
+			l->f->writes_beyond += !is_project_tree(t);
+			if (!is_project_tree(t))
+				ward_risk_behind(
+					l->f, WARD_RISK_WRITES_BEYOND, "a part of %s", t->path);
 			continue;
+		}
 		if (is_project_tree(t))
 			l->f->writes_project = true;
 		else
@@ -96,8 +113,8 @@ static void look_at_trees(struct look *l)
 	}
 }
 
-/* Files of the project that people and programs of the host run, though they are not guarded. */
-static void look_at_people(struct look *l)
+/* A file that people and programs of the host run, though it is not guarded. */
+static void look_at_people_in(struct look *l, const struct ward_tree *t)
 {
 	const char *list = ward_embedded_lists[0].data;
 	while (*list && !l->f->people_run) {
@@ -105,15 +122,16 @@ static void look_at_people(struct look *l)
 		char where[8];
 		char verb[8];
 		char pattern[64];
-		char path[96];
+		char path[4200];
 		/* sscanf() would go on to the next line */
 		bool empty = *list == '\n' || *list == '#';
 		int fields = empty ? 0 : sscanf(list, "%7s %7s %63s", where, verb, pattern);
 		list += strcspn(list, "\n");
 		list += *list == '\n';
-		if (fields != 3 || strcmp(where, "new") != 0 || strpbrk(pattern, "*?["))
+		if (fields != 3 || strcmp(where, "new") != 0 || strpbrk(pattern, "*?[") ||
+			snprintf(path, sizeof(path), "%s/%s", t->path, pattern) >=
+				(int)sizeof(path))
 			continue;
-		snprintf(path, sizeof(path), WORKSPACE "/%s", pattern);
 		if (!(rights_at(l, path, NULL, &place) & WARD_RIGHT_WRITE))
 			continue;
 		l->f->people_run = true;
@@ -128,17 +146,69 @@ static const char *const secrets[] = {
 #undef RISK_SECRET
 };
 
-static void look_at_secrets(struct look *l)
+static const char *const secret_dirs[] = {
+#define RISK_SECRET_DIR(name) name,
+#include "conf/risk.table"
+#undef RISK_SECRET_DIR
+};
+
+static bool is_one(const char *name, size_t n, const char *const *of, size_t n_of)
 {
-	for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
-		char path[96];
-		bool secret = false;
-		snprintf(path, sizeof(path), WORKSPACE "/%s", secrets[i]);
-		if (!(rights_at(l, path, &secret, NULL) & WARD_RIGHT_READ) || secret)
-			continue;
-		l->f->reads_secrets = true;
-		ward_risk_behind(l->f, WARD_RISK_READS_SECRETS, "%s", secrets[i]);
+	for (size_t i = 0; i < n_of; i++)
+		if (strlen(of[i]) == n && strncmp(name, of[i], n) == 0)
+			return true;
+	return false;
+}
+
+/* Is the path of the host one of a secret, or in a directory of them? */
+static bool is_of_secrets(const char *path)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		if (is_one(path, n, secret_dirs, sizeof(secret_dirs) / sizeof(*secret_dirs)) ||
+			(!path[n] && is_one(path, n, secrets, sizeof(secrets) / sizeof(*secrets))))
+			return true;
+		path += n + (path[n] == '/');
 	}
+	return false;
+}
+
+static void add_secret(struct look *l, const char *which)
+{
+	l->f->reads_secrets = true;
+	ward_risk_behind(l->f, WARD_RISK_READS_SECRETS, "%s", which);
+}
+
+/* At the top of a tree; and whatever is in a tree of secrets. */
+static void look_at_secrets_in(struct look *l, const struct ward_tree *t)
+{
+	const bool whole = t->source && is_of_secrets(t->source);
+	for (size_t i = 0; i <= sizeof(secrets) / sizeof(secrets[0]); i++) {
+		const bool fresh = i == sizeof(secrets) / sizeof(secrets[0]);
+		char path[4200];
+		bool secret = false;
+		int n = snprintf(path, sizeof(path), "%s%s%s", t->path, fresh ? "" : "/",
+			fresh ? FRESH : secrets[i]);
+		if (n >= (int)sizeof(path) || (fresh && !whole) ||
+			!(rights_at(l, path, &secret, NULL) & WARD_RIGHT_READ) || secret)
+			continue;
+		add_secret(l, fresh ? t->source : is_project_tree(t) ? secrets[i] : path);
+	}
+}
+
+/* What a tree in memory holds is the session's own, and so is the home that it keeps. */
+static void look_into_trees(struct look *l)
+{
+	for (size_t i = 0; i < l->s->n_trees; i++) {
+		const struct ward_tree *t = &l->s->trees[i];
+		if (!is_of_host(l, t))
+			continue;
+		look_at_people_in(l, t);
+		look_at_secrets_in(l, t);
+	}
+	for (size_t i = 0; i < l->s->system_read.n; i++)
+		if (is_of_secrets(l->s->system_read.v[i]))
+			add_secret(l, l->s->system_read.v[i]);
 }
 
 static void look_at_lift(void *user, const struct ward_rule *lift, uint32_t want)
@@ -292,18 +362,31 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The quota of growth in which /workspace lies; 0: nothing there can be written. */
-static uint64_t growth(const struct look *l)
+/* Is path at dir, or beneath it? */
+static bool lies_in(const char *path, const char *dir)
 {
-	uint64_t found = WARD_UNLIMITED;
-	if (!l->f->writes_part)
-		return 0;
-	for (size_t i = 0; i < l->s->n_quotas; i++) {
-		const struct ward_quota *q = &l->s->quotas[i];
-		if (strcmp(q->path, WORKSPACE) == 0 || strcmp(q->path, "/") == 0)
-			found = least(found, q->limits[WARD_QUOTA_GROWTH].value);
+	size_t n = strlen(dir);
+	return strcmp(dir, "/") == 0 ||
+	       (strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]));
+}
+
+/* The most that a tree of the host may grow: its quotas, least first. 0: none can be written. */
+static uint64_t growth(struct look *l)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < l->s->n_trees; i++) {
+		const struct ward_tree *t = &l->s->trees[i];
+		uint64_t found = WARD_UNLIMITED;
+		if (!is_of_host(l, t) || !may_change(l, t))
+			continue;
+		for (size_t k = 0; k < l->s->n_quotas; k++) {
+			const struct ward_quota *q = &l->s->quotas[k];
+			if (lies_in(t->path, q->path))
+				found = least(found, q->limits[WARD_QUOTA_GROWTH].value);
+		}
+		most = most > found ? most : found;
 	}
-	return found;
+	return most;
 }
 
 static void copy_settings(struct look *l, enum ward_trust trust)
@@ -333,8 +416,7 @@ int ward_risk_look_policy(const struct ward_policy *p, enum ward_trust trust,
 	struct look l = {.p = p, .s = ward_policy_settings(p), .f = f};
 	copy_settings(&l, trust);
 	look_at_trees(&l);
-	look_at_people(&l);
-	look_at_secrets(&l);
+	look_into_trees(&l);
 	ward_policy_each_lift(p, look_at_lift, &l);
 	ward_policy_each_line(p, look_at_line, &l);
 	f->growth = growth(&l);
