@@ -2,9 +2,11 @@
 /* Writes limits as a policy would. */
 #include "enforcer/cli/run/run_dry_limits.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
@@ -108,6 +110,20 @@ void ward_run_dry_limits(const struct ward_run_plan *p, json_t *o)
 		add(p, &rows[i], limits);
 }
 
+/* As it is written; what wardfs itself wrote in bytes (the home's rest) in MiB. */
+static json_t *quota_text(const struct ward_quota_limit *l, unsigned key)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const size_t len = strlen(l->text);
+	const bool bytes =
+		key == WARD_QUOTA_GROWTH && len && isdigit((unsigned char)l->text[len - 1]);
+	if (!bytes || l->value < (UINT64_C(1) << 20))
+		return ward_json_text(l->text);
+	ward_buf_puts(&b, "growth = ");
+	put_number(&b, SIZE, l->value, true);
+	return ward_json_text(ward_buf_str(&b));
+}
+
 /* [{path, limits: [{text, from}…]}…]: those of each path that say something. */
 static json_t *quotas(const struct ward_settings *s)
 {
@@ -117,9 +133,9 @@ static json_t *quotas(const struct ward_settings *s)
 		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
 			const struct ward_quota_limit *l = &s->quotas[i].limits[k];
 			if (l->value != WARD_UNLIMITED && l->text)
-				json_array_append_new(limits,
-					json_pack("{s:o, s:o}", "text", ward_json_text(l->text),
-						"from", ward_json_text(l->place)));
+				json_array_append_new(
+					limits, json_pack("{s:o, s:o}", "text", quota_text(l, k),
+							"from", ward_json_text(l->place)));
 		}
 		json_array_append_new(
 			all, json_pack("{s:o, s:o}", "path", ward_json_text(s->quotas[i].path),
