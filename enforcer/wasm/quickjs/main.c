@@ -218,10 +218,16 @@ static int run_script(struct ward_js *js, const struct options *o)
 	u32 again[] = {check(js, args[0]), full};
 	u32 kind = check(js, ward_js_prelude(js, "kind", again, 2));
 	u32 v;
-	if (number_of(js, kind) == WARD_JS_MODULE)
-		v = ward_js_eval(js, ward_buf_str(&source), source.len, at, WARD_JS_MODULE);
-	else
+	if (number_of(js, kind) == WARD_JS_MODULE) {
+		size_t len = 0;
+		u32 whole = check(js, ward_js_prelude(js, "module", again, 2));
+		ward_cleanup_free char *text = ward_js_text(js, whole, &len);
+		if (!text)
+			fail_pending(js);
+		v = ward_js_eval(js, text, len, at, WARD_JS_MODULE);
+	} else {
 		v = ward_js_prelude(js, "script", again, 2);
+	}
 	return run_loop(js, check(js, v));
 }
 

@@ -227,7 +227,10 @@ const fs = {
 	symlinkSync(target, p) { done(host.symlink(named(target), named(p)), 'symlink', target, p); },
 	readlinkSync: (p) => done(host.readlink(named(p)), 'readlink', p),
 	realpathSync: (p) => done(host.real(named(p)), 'realpath', p),
-	truncateSync(p, size = 0) { done(host.truncate(named(p), size), 'truncate', p); },
+	truncateSync(p, size = 0) {
+		if (!Number.isSafeInteger(size)) throw new RangeError('The value of "len" is out of range');
+		done(host.truncate(named(p), Math.max(size, 0)), 'truncate', p);
+	},
 	chmodSync(p, mode) { done(host.chmod(named(p), mode), 'chmod', p); },
 };
 // The same as promises, and with a callback: the work itself is done at once.
@@ -526,7 +529,15 @@ function moduleText(name) {
 	if (name.endsWith('.json')) return `export default ${source}`;
 	if (kind(source, name) === 0)
 		return giving(`${inside}.exportsOf(${JSON.stringify(name)})`, namesOf(source, name, new Set()));
-	return source.replace(/^#!/, '//');
+	return moduleOf(source, name);
+}
+// A module knows where it is; on the first line, so that the numbers of the others stay.
+function moduleOf(source, at) {
+	const text = source.replace(/^#!/, '//');
+	if (at[0] !== '/' || !/\bimport\.meta\b/.test(text)) return text;
+	const url = `file://${encodeURI(at).replace(/[?#]/g, encodeURIComponent)}`;
+	const own = JSON.stringify({ dirname: path.dirname(at), filename: at, url });
+	return `Object.assign(import.meta, ${own});${text}`;
 }
 
 const globals = { console, process, Buffer, TextEncoder, TextDecoder, crypto, global: globalThis,
@@ -557,6 +568,7 @@ return {
 	normalize: (base, name) => ours(name) ? `node:${ours(name)}` : locate(base[0] === '/' ? base
 		: path.join(host.directory(), base), name),
 	load: moduleText,
+	module: moduleOf,
 	report(e) {
 		let text = 'exception';
 		try {

@@ -55,6 +55,30 @@ echo "import { nope } from './c.cjs'" >nope.mjs
 expect 1 "$WARD_BUILD/wardfs-quickjs" --tree "$PWD" nope.mjs
 has "$ERR" "SyntaxError: Could not find export 'nope'"
 
+echo "--- a length that no file can have changes no file"
+echo kept >kept.txt
+cat >length.js <<'J'
+const fs = require('fs');
+for (const n of [1e18, 0.5, NaN, '3'])
+	try { fs.truncateSync('kept.txt', n); } catch (e) { console.log(e.name); }
+fs.truncateSync('kept.txt', 3);
+console.log(fs.readFileSync('kept.txt', 'utf8'));
+J
+run length.js
+[ "$OUT" = "RangeError
+RangeError
+RangeError
+RangeError
+kep" ] || fail "a length: $OUT"
+
+echo "--- a module knows where it is"
+mkdir 'a b'
+echo "export const at = import.meta.dirname;" >'a b/deep.mjs'
+printf '#!/usr/bin/env node\nimport { at } from "./a b/deep.mjs"; console.log(import.meta.url, import.meta.filename, at)\nthrow new Error("line")\n' >where.mjs
+expect 1 "$WARD_BUILD/wardfs-quickjs" --tree "$PWD" where.mjs
+[ "$OUT" = "file://$PWD/where.mjs $PWD/where.mjs $PWD/a b" ] || fail "where: $OUT"
+has "$ERR" "Error: line"
+
 echo "--- a script knows that it is the main one; what failed to load is loaded again"
 cat >main.cjs <<'J'
 console.log(require.main === module);
