@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mode auto weighs every tree of the host, wherever a policy puts it: attempts to have a policy weigh
-# less than it gives. Each has a control that gives less and weighs less.
+# Mode auto weighs every tree of the host, wherever a policy puts it: attempts to make a policy
+# weigh less than it gives. Each has a control that gives less and weighs less.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 project "$HOME/p"
