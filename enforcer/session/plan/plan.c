@@ -604,7 +604,8 @@ static int open_home(
 	if (o->dry)
 		return ward_backing_tmpfs(
 			1 << 20, p->id.owner_uid, p->id.owner_gid, p->id.root, &t->backing, err);
-	int r = ward_home_open(&p->home, &p->id, p->state, p->project.path, &t->backing, err);
+	int r = ward_home_open(
+		&p->home, &p->id, p->state, p->project.path, &p->known, &t->backing, err);
 	return r < 0 ? r : link_reads(p, t->backing, err);
 }
 
