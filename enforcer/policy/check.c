@@ -461,13 +461,21 @@ static int hides_in_removable(
 static void say_kept_dir(const struct checker *c, const struct ward_rule *r)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
 	ward_rule_text(r, &what);
+	/* One name may be that of a directory, and is meant once, perhaps. */
+	if (*r->pattern == '/' || strpbrk(r->pattern, "*?[\\/"))
+		ward_buf_puts(&fix, "use deny, which shows the name; or hide the whole directory");
+	else
+		ward_buf_printf(&fix,
+			"if you mean the one at the top, write /workspace/%s; else use deny, which shows the name",
+			r->pattern);
 	const struct ward_finding f = {.advice = true,
 		.file = r->file,
 		.line = r->line,
 		.what = ward_buf_str(&what),
-		.why = "a directory with a hidden file cannot be removed: rm -r, git checkout and the like fail with 'Directory not empty', and do not show why",
-		.fix = "use deny, which shows the name; or hide the whole directory"};
+		.why = "what it hides keeps the directory around it from being removed: rm -r, git checkout and the like fail with 'Directory not empty', and do not show why",
+		.fix = ward_buf_str(&fix)};
 	c->fn(c->user, &f);
 }
 

@@ -451,7 +451,10 @@ static int walk_each(struct guards *g, DIR *d, const struct waiting *w, bool bul
 		if (g->cut || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		const bool named = strcmp(e->d_name, ".git") == 0;
-		if (named && w->depth > 0)
+		const bool mark = named || strcmp(e->d_name, ".wardfs.policy") == 0;
+		if (mark && w->depth > 0 && !bulk && g->known && g->host)
+			r = ward_known_marked(g->known, g->host, w->path);
+		if (r == 0 && named && w->depth > 0)
 			r = repository(g, dirfd(d), w->path);
 		/* A directory of that name that is no git directory may contain one. */
 		if (r < 0 || !is_dir(dirfd(d), e) || (named && is_repository(dirfd(d), e->d_name)))

@@ -18,8 +18,11 @@ void ward_known_clear(struct ward_known *k)
 		free(k->trees[i].path);
 		free(k->trees[i].stopped);
 	}
+	for (size_t i = 0; i < k->n_marked; i++)
+		free(k->marked[i]);
 	free(k->v);
 	free(k->trees);
+	free(k->marked);
 	*k = WARD_KNOWN_INIT;
 }
 
@@ -107,6 +110,23 @@ int ward_known_seen(
 	if (e)
 		e->now = true;
 	return path ? 0 : -ENOMEM;
+}
+
+int ward_known_marked(struct ward_known *k, const char *dir, const char *rel)
+{
+	ward_cleanup_free char *path = join(dir, rel);
+	if (!path)
+		return -ENOMEM;
+	/* Both marks of one directory come one after the other. */
+	if (k->n_marked == WARD_KNOWN_MAX ||
+		(k->n_marked && strcmp(k->marked[k->n_marked - 1], path) == 0))
+		return 0;
+	if (!k->marked)
+		k->marked = calloc(WARD_KNOWN_MAX, sizeof(*k->marked));
+	if (!k->marked)
+		return -ENOMEM;
+	k->marked[k->n_marked++] = ward_steal_ptr(&path);
+	return 0;
 }
 
 int ward_known_searched(struct ward_known *k, const char *path, const char *stopped)

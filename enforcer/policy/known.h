@@ -46,6 +46,10 @@ struct ward_known {
 	size_t n, cap;
 	struct ward_known_tree *trees;
 	size_t n_trees;
+	/* Directories beneath a tree that this search found with a `.git` or a `.wardfs.policy`,
+	 * absolute, on the host; each owned. WARD_KNOWN_MAX at most, nearest to the top first. */
+	char **marked;
+	size_t n_marked;
 };
 #define WARD_KNOWN_INIT ((struct ward_known){0})
 void ward_known_clear(struct ward_known *k);
@@ -60,6 +64,8 @@ int ward_known_found(struct ward_known *k, const char *dir, const char *rel,
 /* The same, where there is no room for another: it is marked if it is remembered. -ENOMEM. */
 int ward_known_seen(struct ward_known *k, const char *dir, const char *rel,
 	enum ward_known_class class) ward_must_check;
+/* There is a `.git` or a `.wardfs.policy` in the directory dir/rel. -ENOMEM. */
+int ward_known_marked(struct ward_known *k, const char *dir, const char *rel) ward_must_check;
 /* A tree was searched; stopped as in ward_known_tree, relative to it. -ENOMEM. */
 int ward_known_searched(
 	struct ward_known *k, const char *path, const char *stopped) ward_must_check;

@@ -293,7 +293,8 @@ static int load_others(const struct ward_load *l, struct texts *t, struct ward_e
 {
 	if (l->run_text) {
 		ward_buf_puts(&t->text[WARD_SOURCE_RUN], l->run_text);
-		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "command line");
+		ward_buf_puts(
+			&t->file[WARD_SOURCE_RUN], l->run_name ? l->run_name : "command line");
 		t->there[WARD_SOURCE_RUN] = true;
 	}
 	if (l->like)

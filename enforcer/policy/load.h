@@ -73,6 +73,7 @@ struct ward_load {
 	struct ward_known *known;
 	const char *floor;    /* NULL: /etc/wardfs/floor.policy; tests give another */
 	const char *run_text; /* text of the run source, ordinary policy text; or NULL */
+	const char *run_name; /* what messages call that source; NULL: "command line" */
 	/*
 	 * Or NULL. Called with what the sources say; text that it appends to b counts as if it had
 	 * stood at the end of run_text. 0 or a negative errno with err set.

@@ -29,6 +29,7 @@ struct audit_cmd {
 	bool rebuild;  /* index */
 	bool verify;   /* the whole trail, also where the index answered */
 	bool no_index; /* look at every line */
+	bool verbose;  /* show, tail, file, process: long details whole */
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;

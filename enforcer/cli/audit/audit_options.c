@@ -296,6 +296,9 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 {
 	struct audit_cmd *c = state->input;
 	switch (key) {
+	case 'v':
+		c->verbose = true;
+		return 0;
 	case 'j':
 		c->json = true;
 		return 0;

@@ -12,6 +12,7 @@
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/cut.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/base/say.h"
@@ -39,8 +40,12 @@ void audit_print_text(const char *before, const char *text, const char *after)
 		ward_outf("%s%s%s", before, text, after);
 }
 
-/* Texts as long as a policy are for --json. */
+/* Texts as long as a policy are for --json, and `audit policy`. */
 #define TEXT_SHOWN 160
+/* The same of details, in bytes as JSON: of the records of every day they are shorter. */
+#define DETAIL_SHOWN ((size_t)400)
+/* The words of a command, so that one with a script in it leaves room for the rest. */
+#define WORDS_SHOWN 80
 
 enum shown { SHOWN_HEAD, SHOWN_WORD, SHOWN_LIST, SHOWN_NUMBER, SHOWN_BARE, SHOWN_REST };
 
@@ -117,6 +122,52 @@ static void print_who(const json_t *rec)
 		ward_outf("  cut");
 }
 
+/* What was run where, and as what: the members of a long detail that people ask for first. */
+static const char *const first_members[] = {"argv", "project", "mode", "owner", "version"};
+
+static void put_words(struct ward_buf *b, const json_t *list)
+{
+	size_t i = 0;
+	const json_t *v = NULL;
+	json_array_foreach(list, i, v)
+	{
+		if (i)
+			ward_buf_putc(b, ' ');
+		ward_shell_word(b, json_is_string(v) ? json_string_value(v) : "?");
+	}
+}
+
+/* The first things that a detail says, and how to see the rest. */
+static void print_first(const json_t *detail, size_t len)
+{
+	for (size_t i = 0; i < sizeof(first_members) / sizeof(*first_members); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		const json_t *v = json_object_get(detail, first_members[i]);
+		if (json_is_string(v))
+			ward_buf_puts(&b, json_string_value(v));
+		else
+			put_words(&b, v);
+		char shown[WORDS_SHOWN + 1];
+		ward_cut(shown, sizeof(shown), ward_buf_str(&b), b.len);
+		if (ward_buf_error(&b) == 0 && b.len)
+			ward_outf("  %s %s", first_members[i], shown);
+	}
+	ward_outf("  (%zu bytes; -v prints them)", len);
+}
+
+static void print_detail(const struct audit_cmd *c, json_t *detail)
+{
+	if (json_object_size(detail) == 0)
+		return;
+	const size_t len = json_dumpb(detail, NULL, 0, JSON_COMPACT);
+	if (!c->verbose && len > DETAIL_SHOWN) {
+		print_first(detail, len);
+		return;
+	}
+	ward_outf("  ");
+	ward_put_json(detail, JSON_COMPACT);
+}
+
 void audit_print_record(const struct audit_cmd *c, const json_t *rec)
 {
 	if (!rec) {
@@ -154,11 +205,7 @@ void audit_print_record(const struct audit_cmd *c, const json_t *rec)
 		audit_print_text("  ", text, "");
 	else if (text)
 		ward_outf("  (%zu bytes)", strlen(text));
-	json_t *detail = json_object_get(rec, "detail");
-	if (json_object_size(detail) > 0) {
-		ward_outf("  ");
-		ward_put_json(detail, JSON_COMPACT);
-	}
+	print_detail(c, json_object_get(rec, "detail"));
 	print_members(rec, SHOWN_REST);
 	print_who(rec);
 	if (c->color)

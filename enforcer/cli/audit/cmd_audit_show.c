@@ -207,6 +207,7 @@ static int run_process(struct audit_cmd *c, struct ward_err *err)
 
 static const struct argp_option show_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"verbose", 'v', NULL, 0, "Long details whole", 0},
 	{"follow", 'f', NULL, 0, "Print new records too, until the session ends", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
 		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
@@ -232,6 +233,7 @@ int ward_audit_cmd_show(int argc, char **argv)
 
 static const struct argp_option tail_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"verbose", 'v', NULL, 0, "Long details whole", 0},
 	{"follow", 'f', NULL, 0, "Print new records too, until the session ends", 0},
 	{"lines", AUDIT_OPTION_LINES, "N", 0, "The number of records (default: 10)", 0},
 	{0},
@@ -254,6 +256,7 @@ int ward_audit_cmd_tail(int argc, char **argv)
 
 static const struct argp_option file_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"verbose", 'v', NULL, 0, "Long details whole", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
 		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
 		"--json: each record beside its proof",
@@ -282,6 +285,7 @@ int ward_audit_cmd_file(int argc, char **argv)
 
 static const struct argp_option process_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"verbose", 'v', NULL, 0, "Long details whole", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
 		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "
 		"--json: each record beside its proof",

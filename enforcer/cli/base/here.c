@@ -18,7 +18,7 @@ void ward_here_find(struct ward_here *ret)
 	*ret = (struct ward_here){0};
 	if (ward_project_find(NULL, WARD_PROJECT_OWNERS, &p, &ignored) == 0) {
 		ward_escape(&b, p.path, strlen(p.path));
-		ret->marked = p.marked;
+		ret->marked = p.by != WARD_PROJECT_BY_NOTHING;
 		ret->project = ward_buf_steal(&b);
 	}
 	ward_project_clear(&p);

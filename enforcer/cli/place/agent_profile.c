@@ -25,6 +25,8 @@
 #define SIGN_IN "\n;@sign-in "
 /* What to know before signing in, until that was done. */
 #define SIGN_IN_NOTE "\n;@sign-in-note "
+/* A port of the host at which the browser answers that signs in. */
+#define SIGN_IN_PORT "\n;@sign-in-port "
 #define KEPT "/var/agent/"
 
 void ward_agent_clear(struct ward_agent *a)
@@ -319,6 +321,38 @@ static const char *not_signed_in(
 		s += n;
 	}
 	return first;
+}
+
+/* "1455" or "8080:1455" leads to that port inside. */
+static bool is_led(const char *published, const char *port)
+{
+	const char *colon = strrchr(published, ':');
+	return strcmp(colon ? colon + 1 : published, port) == 0;
+}
+
+bool ward_agent_sign_in_port(const struct ward_agent *a, const struct ward_run_plan *p,
+	const struct ward_run_options *o, char ret[WARD_AGENT_PORT_SIZE])
+{
+	size_t len = 0;
+	const char *text = a->profile ? ward_profile_text(a->profile, &len) : NULL;
+	const char *s = text ? strstr(text, SIGN_IN_PORT) : NULL;
+	const struct ward_strings *published = &p->settings->net_publish;
+	char port[WARD_AGENT_PORT_SIZE];
+	/* With the host's network the browser arrives, and without one nothing does. */
+	if (!s || p->settings->net != WARD_NET_ALLOWLIST || !isatty(STDIN_FILENO) ||
+		!not_signed_in(a, p, o))
+		return false;
+	s += strlen(SIGN_IN_PORT);
+	const size_t n = strcspn(s, "\n");
+	if (n >= sizeof(port))
+		return false;
+	memcpy(port, s, n);
+	port[n] = '\0';
+	for (size_t i = 0; i < published->n; i++)
+		if (is_led(published->v[i], port))
+			return false;
+	memcpy(ret, port, n + 1);
+	return true;
 }
 
 void ward_agent_say_first(

@@ -29,6 +29,17 @@ void ward_agent_clear(struct ward_agent *a);
 int ward_agent_find(
 	struct ward_run_options *o, struct ward_agent *ret, struct ward_err *err) ward_must_check;
 
+/* A port number in decimal, with its NUL. */
+#define WARD_AGENT_PORT_SIZE 6
+
+/*
+ * The port of the host at which a browser answers, by ";@sign-in-port PORT" of the profile, where a
+ * person at a terminal is about to sign in (as the functions below have it) and nothing leads that
+ * port inside yet. False: none.
+ */
+bool ward_agent_sign_in_port(const struct ward_agent *a, const struct ward_run_plan *p,
+	const struct ward_run_options *o, char ret[WARD_AGENT_PORT_SIZE]);
+
 /*
  * Before the command starts in a terminal, if its agent is not signed in as the next function has
  * it: what the profile says of signing in by ";@sign-in-note TEXT".

@@ -11,6 +11,7 @@
 
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/patient.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/session/owner/git_outside.h"
@@ -71,13 +72,24 @@ static int find_sources(struct ward_policy_place *p, struct ward_err *err)
 
 void ward_project_say(const struct ward_project *project)
 {
-	if (project->nearer)
-		ward_sayf(
-			"the project is %s, because %s. %s in it also looks like a project; to make it one, run 'wardfs init' there",
-			project->path,
-			project->by_file ? "its .wardfs.policy applies to everything beneath"
-					 : "you have a policy or a home for it",
-			project->nearer);
+	static const char *const why[] = {
+		[WARD_PROJECT_BY_FILE] = "its .wardfs.policy applies to everything beneath",
+		[WARD_PROJECT_BY_HOME] = "a session ran there",
+		[WARD_PROJECT_BY_BEFORE] = "it was one before the first session around it",
+		[WARD_PROJECT_BY_POLICY] = "you have a policy for it",
+	};
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (!project->nearer || !why[project->by])
+		return;
+	/* The home is all that makes it one. */
+	if (project->by == WARD_PROJECT_BY_HOME) {
+		ward_buf_puts(
+			&word, "; if only directories in it are projects: wardfs home clear ");
+		ward_shell_word(&word, project->path);
+	}
+	ward_sayf("the project is %s, because %s. %s in it also looks like a project; to make it "
+		  "one, run 'wardfs init' there%s",
+		project->path, why[project->by], project->nearer, ward_buf_str(&word));
 }
 
 void ward_shared_say(const char *file)

@@ -381,6 +381,20 @@ static void say_every_depth(const struct adding *x)
 			r->value, r->verb, ward_shell_quoted(&word, x->named));
 }
 
+/* An agent that ran here before may have had the hosts of its own profile. */
+static void say_opened(const struct adding *x)
+{
+	const struct ward_policy *p = x->place->policy;
+	struct ward_source_text s;
+	if (!ward_policy_source(p, WARD_SOURCE_PROFILE, &s) &&
+		!ward_policy_source(p, WARD_SOURCE_BASE, &s))
+		return;
+	ward_outf(
+		"  and     [network] mode = allowlist: %s has no network (the profile of an agent "
+		"has hosts of its own)\n",
+		s.file);
+}
+
 static void print(const struct adding *x)
 {
 	const struct policy_rule *rule = x->rule;
@@ -388,7 +402,7 @@ static void print(const struct adding *x)
 	ward_outf("%s: %s %s = %s\n", ward_shell_quoted(&word, x->place->owner_file), rule->section,
 		rule->verb, rule->value);
 	if (x->opened)
-		ward_outf("  and     [network] mode = allowlist: there was no network before\n");
+		say_opened(x);
 	if (!x->named && (x->before.len || x->after.len)) {
 		ward_outf("  before  %s\n", ward_buf_str(&x->before));
 		ward_outf("  now     %s\n", ward_buf_str(&x->after));

@@ -363,13 +363,31 @@ static void say_shared(struct report *rp, const struct ward_policy *p, const str
 		"give each session a directory of its own, such as a git worktree");
 }
 
-/* The sessions of the caller that serve files of this tree now. */
+/* Does the session serve files of this directory? source: as sessions write theirs. */
+static bool serves(const json_t *session, const char *source)
+{
+	const json_t *tree;
+	size_t i;
+	json_array_foreach(json_object_get(session, "trees"), i, tree)
+	{
+		const char *theirs = json_string_value(json_object_get(tree, "source"));
+		if (theirs && overlap(source, theirs))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The sessions of the caller that serve files of this tree now. One that runs under the owner's
+ * file that is checked (own, as sessions write it; NULL: another is checked) is what that file is
+ * for. Two of them share the tree.
+ */
 static int check_tree_shared(struct report *rp, const struct ward_policy *p,
-	const struct ward_tree *t, const char *source, const json_t *sessions)
+	const struct ward_tree *t, const char *source, const char *own, const json_t *sessions)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf mine = WARD_BUF_INIT;
-	const json_t *session, *tree;
-	size_t i, k;
+	const json_t *session;
+	size_t i, n = 0, n_own = 0;
 	/* as they write theirs */
 	ward_escape(&mine, source, strlen(source));
 	int r = ward_buf_error(&mine);
@@ -377,28 +395,37 @@ static int check_tree_shared(struct report *rp, const struct ward_policy *p,
 		return r;
 	json_array_foreach(sessions, i, session)
 	{
-		bool found = false;
-		json_array_foreach(json_object_get(session, "trees"), k, tree)
-		{
-			const char *theirs = json_string_value(json_object_get(tree, "source"));
-			found = found || (theirs && overlap(ward_buf_str(&mine), theirs));
-		}
-		if (found)
+		const char *follows = json_string_value(json_object_get(session, "follows"));
+		if (!serves(session, ward_buf_str(&mine)))
+			continue;
+		n++;
+		n_own += own && follows && strcmp(follows, own) == 0;
+	}
+	if (n == 1 && n_own == 1)
+		return 0;
+	json_array_foreach(sessions, i, session)
+	{
+		if (serves(session, ward_buf_str(&mine)))
 			say_shared(rp, p, t, source, session);
 	}
 	return 0;
 }
 
-static int check_sessions(
-	const struct ward_policy_place *place, const struct ward_policy *p, struct report *rp)
+/* own: it is the policy in force here that is checked. */
+static int check_sessions(const struct ward_policy_place *place, const struct ward_policy *p,
+	bool own, struct report *rp)
 {
 	const struct ward_settings *set = ward_policy_settings(p);
+	ward_cleanup(ward_buf_clear) struct ward_buf file = WARD_BUF_INIT;
 	ward_cleanup_free char *runtime = NULL;
 	struct ward_err ignored = WARD_ERR_INIT;
 	if (ward_control_runtime(&runtime, &ignored) < 0)
 		return 0;
 	json_t *sessions = ward_sessions_running(runtime, true);
-	int r = 0;
+	own = own && place->owner_file;
+	if (own)
+		ward_escape(&file, place->owner_file, strlen(place->owner_file));
+	int r = ward_buf_error(&file);
 	for (size_t i = 0; r == 0 && i < set->n_trees; i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
 		if (!set->trees[i].source ||
@@ -406,7 +433,8 @@ static int check_sessions(
 				place->in_project ? place->project.path : NULL, &source,
 				&ignored) < 0)
 			continue;
-		r = check_tree_shared(rp, p, &set->trees[i], ward_buf_str(&source), sessions);
+		r = check_tree_shared(rp, p, &set->trees[i], ward_buf_str(&source),
+			own ? ward_buf_str(&file) : NULL, sessions);
 	}
 	json_decref(sessions);
 	return r;
@@ -488,7 +516,7 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		if (r == 0)
 			r = ward_check_programs(place.policy, on_finding, rp, err);
 		if (r == 0)
-			r = check_sessions(&place, place.policy, rp);
+			r = check_sessions(&place, place.policy, true, rp);
 		if (r == 0)
 			r = ward_check_links(&place, place.policy, on_finding, rp);
 		if (r == 0)
@@ -522,7 +550,7 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		if (r == 0)
 			r = check_tracked(&place, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)
-			r = check_sessions(&place, p, rp);
+			r = check_sessions(&place, p, false, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)
 			r = ward_check_links(&place, p, on_finding, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)

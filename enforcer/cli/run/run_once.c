@@ -168,6 +168,8 @@ struct prepared {
 	struct ward_run_options o;
 	struct ward_agent agent;
 	char **argv; /* owned vector of borrowed strings, or NULL: that of o as it was */
+	char port[WARD_AGENT_PORT_SIZE];
+	const char **publish; /* the same of o.publish, with port */
 	struct ward_run_plan plan;
 };
 
@@ -175,14 +177,43 @@ static void prepared_clear(struct prepared *p)
 {
 	ward_agent_clear(&p->agent);
 	free(p->argv);
+	free(p->publish);
 	ward_run_plan_clear(&p->plan);
+}
+
+/* A browser of this host is to reach the agent that somebody signs in to: another plan. */
+static int plan_sign_in(struct prepared *p, struct ward_err *err)
+{
+	struct ward_strs *o = &p->o.publish;
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (!ward_agent_sign_in_port(&p->agent, &p->plan, &p->o, p->port))
+		return 0;
+	const struct ward_strs was = *o;
+	p->publish = calloc(was.n + 1, sizeof(*p->publish));
+	if (!p->publish)
+		return ward_err_sys(err, -ENOMEM, "command");
+	if (was.n)
+		memcpy(p->publish, was.v, was.n * sizeof(*p->publish));
+	p->publish[was.n] = p->port;
+	*o = (struct ward_strs){p->publish, was.n + 1};
+	ward_run_plan_clear(&p->plan);
+	p->plan = WARD_RUN_PLAN_INIT;
+	if (ward_run_plan_make(&p->o, &p->plan, &ignored) == 0)
+		return 0;
+	/* Nobody asked for the port: where the floor refuses it, the run goes on without. */
+	ward_run_plan_clear(&p->plan);
+	p->plan = WARD_RUN_PLAN_INIT;
+	*o = was;
+	return ward_run_plan_make(&p->o, &p->plan, err);
 }
 
 static int prepare(const struct ward_run_options *o, struct prepared *p, struct ward_err *err)
 {
 	p->o = *o;
 	int r = ward_agent_find(&p->o, &p->agent, err);
-	return r < 0 ? r : ward_run_plan_make(&p->o, &p->plan, err);
+	if (r == 0)
+		r = ward_run_plan_make(&p->o, &p->plan, err);
+	return r == 0 ? plan_sign_in(p, err) : r;
 }
 
 /* Asks first what changes the policy in force. */

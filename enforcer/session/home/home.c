@@ -196,6 +196,30 @@ static int write_project(int dir, const char *project)
 	return r;
 }
 
+/* Before there is a home/: what another start has written stays. */
+static int write_before(int dir, const char *project, const struct ward_known *known)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf list = WARD_BUF_INIT;
+	struct stat st;
+	if (fstatat(dir, "home", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+		return 0;
+	for (size_t i = 0; i < known->n_marked; i++) {
+		const char *rel = ward_known_beneath(known->marked[i], project);
+		if (rel && *rel && list.len + strlen(rel) < WARD_CHOSEN_BEFORE_MAX)
+			ward_buf_add(&list, rel, strlen(rel) + 1);
+	}
+	if (ward_buf_error(&list) < 0)
+		return -ENOMEM;
+	ward_cleanup_fd int fd = openat(dir, WARD_CHOSEN_BEFORE,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : -errno;
+	int r = ward_fd_write_all(fd, list.data, list.len);
+	if (r < 0)
+		(void)unlinkat(dir, WARD_CHOSEN_BEFORE, 0);
+	return r;
+}
+
 /* home/: the owner's, and nobody else's. */
 static int open_home(int dir, const struct ward_identity *id, int *ret)
 {
@@ -253,7 +277,7 @@ static int drop(int backing, struct ward_err *err)
 }
 
 int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
-	const char *project, int *ret_backing, struct ward_err *err)
+	const char *project, const struct ward_known *known, int *ret_backing, struct ward_err *err)
 {
 	struct ward_store *store = NULL;
 	bool alone = false;
@@ -278,6 +302,8 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 		r = ward_home_bound_write(dir, h->bound, false);
 	if (r == 0 && ward_home_bound_other(dir, h->bound))
 		r = -EBUSY;
+	if (r == 0)
+		r = write_before(dir, project, known);
 	if (r == 0)
 		r = open_home(dir, id, &backing);
 	if (r == 0)
@@ -483,6 +509,7 @@ int ward_home_delete(const struct ward_home_entry *e, ward_home_progress *progre
 		return ward_err_sys(err, -errno, "%s", e->path);
 	(void)unlinkat(e->dir, "project", 0);
 	(void)unlinkat(e->dir, "bound", 0);
+	(void)unlinkat(e->dir, WARD_CHOSEN_BEFORE, 0);
 	(void)unlinkat(e->dir, "used", 0);
 	(void)unlinkat(e->dir, "lock", 0);
 	return unlinkat(e->above, e->name, AT_REMOVEDIR) < 0 && errno != ENOENT

@@ -6,6 +6,7 @@
  *     home/                 the tree: the owner's, 0700
  *     project               the project's path
  *     bound                 which directory that was (home_bound.h)
+ *     before                projects in it that no session made (owner/chosen.h)
  *     used                  what it holds (home_used.h)
  *     lock                  flock(2): shared by its sessions, whole by who clears it
  *
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "enforcer/ipc/helper.h"
+#include "enforcer/policy/known.h"
 #include "enforcer/policy/policy.h"
 #include "enforcer/session/home/home_bound.h"
 #include "enforcer/session/home/home_tree.h"
@@ -58,10 +60,11 @@ int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p,
  * Makes what is missing (store: the state directory, which is there), takes the lock and, if no
  * other session has it, removes what a home does not keep (conf/home-dropped.list). *ret_backing:
  * O_PATH, the caller's. Binds a home that is not bound. -EBUSY: it is being cleared, or was bound
- * to another directory meanwhile.
+ * to another directory meanwhile. known: what the search of this start found in the project.
  */
 int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
-	const char *project, int *ret_backing, struct ward_err *err) ward_must_check;
+	const char *project, const struct ward_known *known, int *ret_backing,
+	struct ward_err *err) ward_must_check;
 
 /*
  * The session has ended as it should: nothing of it runs, and its quota has counted that many bytes

@@ -144,17 +144,57 @@ int ward_chosen_linked(const struct ward_chosen *c, int dir, const char *path, c
 	return r == 1 && !*ret ? -ENOMEM : r < 0 ? r : 0;
 }
 
-int ward_chosen_home(const struct ward_chosen *c, const char *path)
+/* homes/UID/NAME-HASH of the project at this path; -1: none; -ENOMEM. */
+static int open_home_dir(const struct ward_chosen *c, const char *path)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
 	if (!c->state)
-		return 0;
+		return -1;
 	ward_chosen_home_dir(&dir, c->state, c->id.owner_uid, path);
 	if (ward_buf_error(&dir) < 0)
 		return -ENOMEM;
-	ward_cleanup_fd int at =
-		open(ward_buf_str(&dir), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return open(ward_buf_str(&dir), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static size_t levels_of(const char *rel)
+{
+	size_t n = *rel ? 1 : 0;
+	for (; *rel; rel++)
+		n += *rel == '/';
+	return n;
+}
+
+int ward_chosen_before(
+	const struct ward_chosen *c, const char *home_of, const char *path, size_t *ret_levels)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf list = WARD_BUF_INIT;
+	const char *rel = ward_known_beneath(path, home_of);
+	ward_cleanup_fd int at = open_home_dir(c, home_of);
+	if (at == -ENOMEM)
+		return at;
+	ward_cleanup_fd int fd =
+		at < 0 ? -1 : ward_fd_open_regular(at, WARD_CHOSEN_BEFORE, O_RDONLY);
+	/* A half of it, or none: the project around them is theirs, too. */
+	if (fd < 0 || !rel || ward_fd_read_all(fd, WARD_CHOSEN_BEFORE_MAX, &list) < 0 ||
+		!list.len || list.data[list.len - 1])
+		return ward_buf_error(&list) == -ENOMEM ? -ENOMEM : 0;
+	const char *nearest = NULL;
+	for (const char *s = list.data; s < list.data + list.len; s += strlen(s) + 1) {
+		const char *rest = *s ? ward_known_beneath(rel, s) : NULL;
+		if (rest && (!nearest || strlen(rest) < strlen(nearest)))
+			nearest = rest;
+	}
+	if (nearest)
+		*ret_levels = levels_of(nearest);
+	return nearest != NULL;
+}
+
+int ward_chosen_home(const struct ward_chosen *c, const char *path)
+{
+	ward_cleanup_fd int at = open_home_dir(c, path);
 	struct stat st;
+	if (at == -ENOMEM)
+		return at;
 	return at >= 0 && fstatat(at, "home", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 

@@ -46,4 +46,18 @@ int ward_chosen_linked(
 	const struct ward_chosen *c, int dir, const char *path, char **ret) ward_must_check;
 /* Is a home kept for it, as a session leaves one? 1, 0; -ENOMEM. */
 int ward_chosen_home(const struct ward_chosen *c, const char *path) ward_must_check;
+
+/*
+ * In the directory of a kept home: paths relative to the project, each ended by a NUL, of the
+ * directories beneath it that looked like projects before the first session that the home is of.
+ * No session is their maker, so each is a project of its own. Whoever makes the home writes it.
+ */
+#define WARD_CHOSEN_BEFORE "before"
+#define WARD_CHOSEN_BEFORE_MAX ((size_t)1 << 20)
+/*
+ * Of those of the home for the project at home_of, the nearest one that the absolute path is, or is
+ * beneath of. *ret_levels: how many levels below it the path is. 1; 0: none; -ENOMEM.
+ */
+int ward_chosen_before(const struct ward_chosen *c, const char *home_of, const char *path,
+	size_t *ret_levels) ward_must_check;
 void ward_chosen_clear(struct ward_chosen *c);

@@ -57,6 +57,8 @@ struct search {
 	const char *home;	    /* of the caller; NULL: none */
 	const char *user;	    /* of --user; NULL: none */
 	uid_t a, b;		    /* whose directories have marks that count */
+	int start;		    /* the current directory, borrowed, */
+	const char *cwd;	    /* and its path */
 	enum ward_project_which which;
 };
 
@@ -120,7 +122,7 @@ static int keep_first(struct step *s, int fd, size_t level)
 
 /* The nearest of each kind, but the outermost of `file`. */
 struct found {
-	struct step policy, home, file, mark;
+	struct step policy, home, before, file, mark;
 };
 
 /*
@@ -148,6 +150,45 @@ static int look_for_marks(
 	return r;
 }
 
+/* A mark that is not there any more was there; one of another account's was not ours. */
+static bool marks_are_ours(const struct search *f, int fd, const struct stat *st)
+{
+	static const char *const names[] = {".git", ".wardfs.policy"};
+	struct stat other;
+	bool there = false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (mark(fd, st, names[i], f->b))
+			return true;
+		there = there || fstatat(fd, names[i], &other, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	return !there;
+}
+
+/*
+ * Beneath the kept home of the project at path: what was a project before there were sessions, so
+ * none of them was its maker. It is one whatever stands there now.
+ */
+static int look_before(const struct search *f, const char *path, struct found *ret)
+{
+	size_t levels = 0;
+	struct stat st;
+	int r = ward_chosen_before(f->here, path, f->cwd, &levels);
+	if (r <= 0)
+		return r;
+	ward_cleanup_fd int fd = fcntl(f->start, F_DUPFD_CLOEXEC, 3);
+	for (size_t i = 0; fd >= 0 && i < levels; i++) {
+		int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = up;
+	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if ((st.st_uid != f->a && st.st_uid != f->b) || (levels > 0 && st.st_mode & S_IWOTH) ||
+		!marks_are_ours(f, fd, &st))
+		return 0;
+	return keep_last(&ret->before, fd, levels);
+}
+
 /* Who else can write in a chosen directory plays no part: its path was chosen, and an agent can
  * change a mode. 1: nothing above plays a part. */
 static int look(const struct search *f, int fd, const struct stat *st, const char *path,
@@ -155,9 +196,12 @@ static int look(const struct search *f, int fd, const struct stat *st, const cha
 {
 	int r = look_for_marks(f, fd, st, level, ret);
 	int home = r == 0 ? ward_chosen_home(f->here, path) : r;
-	if (home > 0)
+	if (home > 0 && ret->home.fd < 0) {
 		home = keep_first(&ret->home, fd, level);
-	int policy = home == 0 ? ward_chosen_policy(f->here, path) : home;
+		if (home == 0)
+			home = look_before(f, path, ret);
+	}
+	int policy = home >= 0 ? ward_chosen_policy(f->here, path) : home;
 	if (policy <= 0)
 		return policy;
 	r = keep_first(&ret->policy, fd, level);
@@ -205,14 +249,28 @@ static char *path_above(const char *cwd, size_t levels)
  * A policy is the owner's word; a home is left by each session, a mark by whoever may write.
  * Beneath a project file a session can make both, so the one that lies further out counts.
  */
-static struct step *best_of(struct found *f, enum ward_project_which which)
+static struct step *best_of(
+	struct found *f, enum ward_project_which which, enum ward_project_by *ret)
 {
-	if (which == WARD_PROJECT_NEAREST && f->mark.fd >= 0)
+	if (which == WARD_PROJECT_NEAREST && f->mark.fd >= 0) {
+		*ret = WARD_PROJECT_BY_MARK;
 		return &f->mark;
-	if (f->policy.fd >= 0)
+	}
+	if (f->policy.fd >= 0) {
+		*ret = WARD_PROJECT_BY_POLICY;
 		return &f->policy;
-	if (f->file.fd >= 0 && (f->home.fd < 0 || f->home.level < f->file.level))
+	}
+	if (f->file.fd >= 0 && (f->home.fd < 0 || f->home.level < f->file.level)) {
+		*ret = WARD_PROJECT_BY_FILE;
 		return &f->file;
+	}
+	if (f->before.fd >= 0) {
+		*ret = WARD_PROJECT_BY_BEFORE;
+		return &f->before;
+	}
+	*ret = f->home.fd >= 0	 ? WARD_PROJECT_BY_HOME
+	       : f->mark.fd >= 0 ? WARD_PROJECT_BY_MARK
+				 : WARD_PROJECT_BY_NOTHING;
 	return f->home.fd >= 0 ? &f->home : &f->mark;
 }
 
@@ -231,7 +289,8 @@ static int refuse_open(const struct step *s, const char *cwd, struct ward_err *e
 static int take(struct found *f, enum ward_project_which which, struct ward_project *p,
 	struct ward_err *err)
 {
-	struct step *best = best_of(f, which);
+	enum ward_project_by by;
+	struct step *best = best_of(f, which, &by);
 	if (best->fd >= 0 && best->open)
 		return refuse_open(best, p->cwd, err);
 	size_t levels = best->fd >= 0 ? best->level : 0, nearer = levels;
@@ -239,9 +298,8 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 		nearer = f->home.level;
 	if (f->mark.fd >= 0 && f->mark.level < nearer)
 		nearer = f->mark.level;
-	p->by_file = best == &f->file;
-	p->marked = best->fd >= 0;
-	if (p->marked) {
+	p->by = by;
+	if (by != WARD_PROJECT_BY_NOTHING) {
 		close(p->fd);
 		p->fd = best->fd;
 		best->fd = -1;
@@ -256,12 +314,15 @@ static int take(struct found *f, enum ward_project_which which, struct ward_proj
 
 static int choose(struct search *f, struct ward_project *p, struct ward_err *err)
 {
-	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
+	struct found found = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
 	ward_cleanup_free char *path = strdup(p->cwd);
+	f->start = p->fd;
+	f->cwd = p->cwd;
 	int r = path ? climb(f, p->fd, path, &found) : -ENOMEM;
 	if (r == 0)
 		r = take(&found, f->which, p, err);
-	const int left[] = {found.policy.fd, found.home.fd, found.file.fd, found.mark.fd};
+	const int left[] = {
+		found.policy.fd, found.home.fd, found.before.fd, found.file.fd, found.mark.fd};
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
 		if (left[i] >= 0)
 			close(left[i]);

@@ -3,6 +3,8 @@
  * The project that a command is about: the nearest directory upwards for which the owner has a
  * policy file; else the nearest with a kept home, as a session leaves one, or the outermost with a
  * `.wardfs.policy`, of both the outer one; else the nearest with a `.git`; else the current one.
+ * Beneath a kept home, a directory that had a `.git` or a `.wardfs.policy` before the first session
+ * there is a project of its own (WARD_CHOSEN_BEFORE).
  * What is in a project an agent may have put there, so no mark beneath one counts. The account that
  * chose is the one whose session it becomes: with root as the caller, and nobody named, that is the
  * owner of each directory, so what one account keeps chooses no directory of another. A mark counts
@@ -17,6 +19,16 @@
 
 #include "enforcer/base/err.h"
 
+/* Why path is the project. */
+enum ward_project_by {
+	WARD_PROJECT_BY_NOTHING = 0, /* it is just where we stand */
+	WARD_PROJECT_BY_MARK,	     /* `.git`, or with WARD_PROJECT_NEAREST `.wardfs.policy` */
+	WARD_PROJECT_BY_FILE,	     /* its `.wardfs.policy` */
+	WARD_PROJECT_BY_HOME,	     /* a session left a home */
+	WARD_PROJECT_BY_BEFORE,	     /* it was one before the first session around it */
+	WARD_PROJECT_BY_POLICY,	     /* the owner has a policy for it */
+};
+
 struct ward_project {
 	int fd;	    /* O_PATH directory, owned */
 	char *path; /* its absolute host path, owned */
@@ -24,8 +36,7 @@ struct ward_project {
 	uid_t uid;  /* who owns the directory */
 	char *nearer; /* a directory nearer than path whose mark or home does not count, owned;
 			 NULL: none */
-	bool by_file; /* path is the project for its `.wardfs.policy` */
-	bool marked;  /* something above made it one; false: it is just where we stand */
+	enum ward_project_by by;
 };
 
 enum ward_project_which {

@@ -294,15 +294,15 @@ static int load_policy(
 		.home = p->id.home,
 		.known = &p->known,
 		.run_text = run_text,
+		.run_name = o->learn ? "wardfs learn" : NULL,
 		.more = add_more,
 		.user = &user};
 	r = ward_home_look(
 		p->state, p->id.owner_uid, p->project.path, p->project.fd, &p->home, err);
 	if (r == 0)
 		r = ward_remembered_read(&p->id, p->state, &p->known, err);
-	if (r < 0)
-		return r;
-	r = load_weighed(o, &l, p, err);
+	if (r == 0)
+		r = load_weighed(o, &l, p, err);
 	if (r < 0)
 		return r;
 	p->given = o->policy != NULL;
@@ -604,7 +604,8 @@ static int open_home(
 	if (o->dry)
 		return ward_backing_tmpfs(
 			1 << 20, p->id.owner_uid, p->id.owner_gid, p->id.root, &t->backing, err);
-	int r = ward_home_open(&p->home, &p->id, p->state, p->project.path, &t->backing, err);
+	int r = ward_home_open(
+		&p->home, &p->id, p->state, p->project.path, &p->known, &t->backing, err);
 	return r < 0 ? r : link_reads(p, t->backing, err);
 }
 

@@ -27,7 +27,7 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 
 /*
  * session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). found (NULL:
- * nobody looked): new files that this host may execute, as {"host_executed":[PATH…],
+ * nobody looked): new or changed files that this host may execute, as {"host_executed":[PATH…],
  * "more":N,"whole":BOOL}, and new names that are no files of the project, as "left" and
  * "left_more". details (NULL: none; borrowed): more members, an object.
  */

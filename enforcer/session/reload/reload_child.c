@@ -177,6 +177,7 @@ static int load(const struct ward_reload *r, int base_fd, struct ward_policy **r
 		.home = p->id.home,
 		.known = &known,
 		.run_text = run_text,
+		.run_name = run_text ? run.file : NULL,
 		.more = add_guards,
 		.user = (void *)(uintptr_t)r};
 	if (run.text && !run_text)

@@ -143,7 +143,8 @@ static size_t name_executed(const struct ward_executed *found, struct ward_buf *
 	for (size_t i = 0; i < found->n; i++) {
 		if (is_ci_of_package(found->paths[i]) || n++ >= NAMED_MAX)
 			continue;
-		ward_buf_puts(b, n == 1 ? "new files that this host may execute: " : ", ");
+		ward_buf_puts(
+			b, n == 1 ? "new or changed files that this host may execute: " : ", ");
 		say_ends(b, found->paths[i]);
 	}
 	if (n > NAMED_MAX)

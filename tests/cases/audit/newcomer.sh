@@ -154,3 +154,20 @@ expect 0 "$WARDFS" policy add deny /workspace/a.txt
 expect 1 "$WARDFS" run --session own -- cat a.txt
 expect 0 "$WARDFS" audit denials own
 has "$OUT" "by:        wardfs policy add read /workspace/a.txt"
+
+# The first line tells what was run, where and how, and fits on a screen; -v and --json have all.
+expect 0 "$WARDFS" audit show walled
+line=$(echo "$OUT" | head -n 1)
+has "$line" "session.start  argv cat a.txt  project $PWD  mode restricted  owner "
+has "$line" "; -v prints them)"
+[ ${#line} -lt 400 ] || fail "too long: $line"
+for v in show tail; do
+	expect 0 "$WARDFS" audit $v -v walled
+	hasnt "$OUT" "-v prints"
+done
+expect 0 "$WARDFS" audit show -v walled
+has "$(echo "$OUT" | head -n 1)" '"seccomp":"default"'
+# A script as an argument leaves room for the rest.
+expect 0 "$WARDFS" run --session script -- sh -c ": $(seq -s ' ' 100)"
+expect 0 "$WARDFS" audit show script
+has "$(echo "$OUT" | head -n 1)" "…  project $PWD"

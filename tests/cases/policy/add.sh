@@ -119,7 +119,7 @@ has "$ERR" "[files] write = /workspace: too wide"
 echo "--- a host: with a network where there was none"
 ! explain connect web.example:443 || fail "control: medium allows no host"
 "$WARDFS" policy add allow web.example:443 >out 2>&1
-grep -q 'and     \[network\] mode = allowlist' out || fail "the mode is not said: $(cat out)"
+grep -q 'and     \[network\] mode = allowlist: medium has no network (' out || fail "the mode is not said: $(cat out)"
 ! grep -q wildcard out || fail "$(cat out)"
 explain connect web.example:443 || fail "the host is not allowed"
 "$WARDFS" policy explain connect web.example:443 >out 2>&1 || fail "explain: $(cat out)"

@@ -203,6 +203,31 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 	done
 	cd shared
 	out=$("$WARDFS" policy check --strict medium) || fail "it is over: $out"
+
+	# One session under the policy in force is what that policy is for. Two share the tree,
+	# and so does one under another policy.
+	session() {
+		"$WARDFS" run "$@" -- sleep 600 &
+		started="$! ${started-}"
+	}
+	session -s one
+	wait_until 60 sh -c '"$0" ps --json | grep -q "\"session\": \"one\""' "$WARDFS"
+	out=$("$WARDFS" policy check --strict) || fail "its own session: $out"
+	session -s two
+	wait_until 60 sh -c '"$0" ps --json | grep -q "\"session\": \"two\""' "$WARDFS"
+	! out=$("$WARDFS" policy check --strict) || fail "no warning of two"
+	has "$out" "the running session one serves it too"
+	has "$out" "the running session two serves it too"
+	"$WARDFS" kill one
+	"$WARDFS" kill two
+	wait_until 60 sh -c '! "$0" ps --json | grep -q "\"session\""' "$WARDFS"
+	session -s other --policy high
+	wait_until 60 sh -c '"$0" ps --json | grep -q "\"session\": \"other\""' "$WARDFS"
+	! out=$("$WARDFS" policy check --strict) || fail "no warning of another policy"
+	has "$out" "the running session other serves it too"
+	"$WARDFS" kill other
+	# shellcheck disable=SC2086 # numbers
+	wait $started || :
 	cd ..
 fi
 
@@ -270,3 +295,20 @@ if [ "$(id -u)" -eq 0 ]; then
 	out=$(unshare --mount sh -c 'mount --bind /dev/null /dev/fuse && exec "$WARDFS" policy check')
 	has "$out" "medium: warning: this host: "
 fi
+
+echo "--- a name to hide that may be of a directory"
+cat >hide.policy <<'END'
+[policy]
+version = 1
+extends = medium
+[guard]
+hide = deploy
+hide = /workspace/deploy2
+hide = *.crt
+END
+out=$("$WARDFS" policy check "$PWD/hide.policy")
+has "$out" "hide.policy:5: warning: [guard] hide = deploy: what it hides keeps the directory around it from being removed"
+has "$out" "if you mean the one at the top, write /workspace/deploy;"
+hasnt "$out" "deploy2"
+has "$out" "hide.policy:7: warning: [guard] hide = *.crt: "
+has "$out" "(use deny, which shows the name; or hide the whole directory)"

@@ -52,7 +52,7 @@ grep -q 'could not write config file' err || fail "another reason: $(cat err)"
 [ "$before" = "$(cksum .git/config)" ] || fail "submodule add wrote the config"
 inside 'mkdir fresh; cd fresh; git init -q .; git submodule --quiet add /workspace/hub.git sub; git commit -qm sub'
 [ -f fresh/sub/x ] || fail "control: submodule add in a new repository"
-grep -q 'new files that this host may execute:.*fresh/.git' err || fail "it is not named: $(cat err)"
+grep -q 'new or changed files that this host may execute:.*fresh/.git' err || fail "it is not named: $(cat err)"
 
 echo "--- hooks: husky sets core.hooksPath, pre-commit writes the hook"
 inside 'if git config core.hooksPath .husky/_; then exit 1; fi
@@ -75,7 +75,7 @@ inside 'git init -q f3; cd f3; git config user.x y; git remote add r /workspace/
 echo "--- a worktree: made, and named at the end"
 inside 'git worktree add -q wt -b wtb; cd wt; echo w >w; git add w; git commit -qm w'
 git log --oneline wtb | grep -q ' w$' || fail "no commit of the worktree"
-grep -q 'new files that this host may execute:.*wt/.git' err || fail "the worktree is not named: $(cat err)"
+grep -q 'new or changed files that this host may execute:.*wt/.git' err || fail "the worktree is not named: $(cat err)"
 
 echo "--- checking out a branch in which a guarded file differs: that file is refused, the others work"
 mkdir .vscode

@@ -76,7 +76,7 @@ has "$OUT" "wardfs policy forget $top/data/v/lib.git"
 
 echo "--- what is new there and may be executed is named"
 expect 0 "$WARDFS" run -- sh -c 'mkdir /data/new; echo x >/data/new/.envrc; mkfifo /data/new/pipe; echo x >mine'
-has "$ERR" 'new files that this host may execute: '"$top/data/new/.envrc"
+has "$ERR" 'new or changed files that this host may execute: '"$top/data/new/.envrc"
 has "$ERR" "$top/data/new/pipe"
 
 echo "--- check names two trees of the same files, when the rules differ"

@@ -69,7 +69,7 @@ at_terminal() { # at_terminal CMD...: each in a terminal
 	script -qec "$*" /dev/null </dev/null
 }
 expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
-has "$OUT" "for 'Sign in with ChatGPT' start once with: wardfs run --publish 1455 -- codex"
+has "$OUT" "'Sign in with ChatGPT' works with a browser of this host"
 expect 0 env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
 hasnt "$OUT$ERR" "Sign in with"
 expect 0 at_terminal env OPENAI_API_KEY=k "$WARDFS" run -- codex sh true
@@ -77,6 +77,23 @@ hasnt "$OUT" "Sign in with"
 echo token >"$HOME/.local/share/wardfs/agents/codex/auth.json"
 expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -- codex sh true
 hasnt "$OUT" "Sign in with"
+# Until then a browser of this host reaches the port at which codex waits for the answer; the
+# control: nothing inside listens at another one. Not without a terminal, and not where somebody is
+# signed in.
+rm "$HOME/.local/share/wardfs/agents/codex/auth.json"
+published() { # published NAME: as the trail has it
+	"$WARDFS" audit policy "$1" 2>/dev/null | grep -x 'publish *= 1455' || :
+}
+expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -s signs-in -- codex sh true
+[ -n "$(published signs-in)" ] || fail "not published: $("$WARDFS" audit policy signs-in)"
+expect 0 env -u OPENAI_API_KEY "$WARDFS" run -s no-terminal -- codex sh true
+expect 0 at_terminal env OPENAI_API_KEY=k "$WARDFS" run -s key -- codex sh true
+for name in no-terminal key; do
+	[ -z "$(published $name)" ] || fail "published: $name"
+done
+# It is there once, whoever asks for it.
+expect 0 at_terminal env -u OPENAI_API_KEY "$WARDFS" run -s asked --publish 1455 -- codex sh true
+[ "$(published asked | wc -l)" = 1 ] || fail "twice: $(published asked)"
 # gemini keeps in its settings how it signs in, which it cannot change inside: written as the
 # caller's variables say.
 cp "$tools/lib/node_modules/@x/claude/cli.sh" "$tools/bin/gemini"

@@ -7,7 +7,7 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-NOTE='new files that this host may execute:'
+NOTE='new or changed files that this host may execute:'
 # not_made PATH: it cannot be made at the top
 not_made() {
 	expect 0 "$WARDFS" run --policy medium -- \

@@ -7,7 +7,7 @@ set -eu
 git config --global user.name case
 git config --global user.email case@localhost
 git config --global init.defaultBranch main
-NOTE='new files that this host may execute:'
+NOTE='new or changed files that this host may execute:'
 
 # inside SCRIPT: as an agent under medium; what is said at the end stands in $ERR
 inside() {

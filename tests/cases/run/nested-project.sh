@@ -94,6 +94,66 @@ for i in 1 2; do
 	hasnt "$ERR" "the project is"
 done
 
+# One session in a directory of projects does not make them part of it: each that was there before
+# it, and that no session made, is a project of its own, from within it, too. What sessions make is
+# none, nor is what they make of another directory.
+cd "$WARD_TMP" || exit 1
+printf '[policy]\nversion = 1\n[tree /workspace]\nsource = .\n[files]\nwrite = /workspace\n' >open.policy
+mkdir -p many/app/src many/file many/plain many/late
+git init -q many/app
+mkdir many/app/vendor && git init -q many/app/vendor
+printf '[policy]\nversion = 1\n[guard]\nhide = kept\n' >many/file/.wardfs.policy
+echo kept >many/file/kept
+cd many || exit 1
+# alone DIR: what is started in DIR sees that directory alone, and nothing is said of it.
+alone() {
+	expect 0 "$WARDFS" run -- sh -c "test ! -e /workspace/plain && test '$PWD' = '$1'"
+	hasnt "$ERR" "the project is"
+}
+# around: what is started here sees all of many.
+around() {
+	expect 0 "$WARDFS" run -- test -e /workspace/plain
+}
+around
+hasnt "$ERR" "the project is"
+cd app && alone "$PWD" && [ -d src ] || fail "app"
+cd src && expect 0 "$WARDFS" run -- test -d /workspace/src && cd ..
+cd ../file && alone "$PWD"
+expect 1 "$WARDFS" run -- cat kept
+has "$ERR" "No such file"
+cd .. || exit 1
+# A project in a project is one, too.
+cd app/vendor && expect 0 "$WARDFS" run -- test ! -e /workspace/src && cd ../..
+# A session makes marks, also by moving directories.
+around
+expect 0 "$WARDFS" run -- sh -ec 'git init -q plain; mkdir -p plain/deep; git init -q plain/deep; mkdir app/x; git init -q app/x; mv app/x late/x; mv late late3'
+for d in plain plain/deep late3/x; do
+	cd "$WARD_TMP/many/$d" || exit 1
+	around
+	has "$ERR" "the project is $WARD_TMP/many, because a session ran there. $PWD in it also looks like a project; to make it one, run 'wardfs init' there; if only directories in it are projects: wardfs home clear $WARD_TMP/many"
+done
+cd "$WARD_TMP/many/app" && alone "$PWD" && cd ..
+# Sessions in app have a home by now; without it the same holds: it is no later session's word.
+expect 0 "$WARDFS" home clear "$PWD/app"
+cd app && alone "$PWD" && cd ..
+expect 0 "$WARDFS" home clear "$PWD/app"
+# Nor does a session that removes the mark get another project for the next one.
+expect 0 "$WARDFS" run --policy "$WARD_TMP/open.policy" -- rm -rf /workspace/app/.git
+[ ! -e app/.git ] || fail "control: the mark is there"
+cd app && alone "$PWD" && cd ..
+# An owner's policy around them is the owner's word.
+expect 0 "$WARDFS" init
+expect 0 "$WARDFS" home clear "$PWD/app"
+cd app && around && cd ..
+# A home of before this was kept does not say what was there first.
+expect 0 "$WARDFS" policy undo
+rm "$XDG_STATE_HOME"/wardfs/homes/*/many-*/before
+git init -q late2
+cd late2 && around
+has "$ERR" "because a session ran there"
+expect 0 "$WARDFS" home clear "$WARD_TMP/many"
+alone "$PWD"
+
 # The home and the root are never a project, whatever is kept for them.
 cd "$WARD_TMP" || exit 1
 export HOME="$WARD_TMP/me"

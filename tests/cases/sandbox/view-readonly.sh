@@ -41,7 +41,7 @@ expect 1 run cmp -s /etc/machine-id "$SHOWN/machine-id"
 expect 0 python3 "$SHOWN/connect.py"
 expect 0 run python3 "$SHOWN/connect.py"
 [ "$OUT" = refused ] || fail "the host's socket answers: $OUT"
-has "$("$WARDFS" audit show | awk '$3 == "session.start"')" '"view":"readonly"'
+has "$("$WARDFS" audit show -v | awk '$3 == "session.start"')" '"view":"readonly"'
 expect 0 run grep -c . /proc/self/mountinfo
 exit 0
 S
