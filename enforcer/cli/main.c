@@ -45,6 +45,8 @@ static const struct ward_cli_verb verbs[] = {
 		"Look after this host"},
 	{"image", ward_cmd_image, "wardfs image", "list, unpack or remove images for run --image"},
 	{"doctor", ward_cmd_doctor, "wardfs doctor", "check what this host offers and lacks"},
+	{"attack", ward_cmd_attack, "wardfs attack",
+		"try to break out of a sandbox, ours or another"},
 	{"mount", ward_cmd_mount, "wardfs mount",
 		"mount a guarded view of a directory, without a sandbox", NULL, "For special uses"},
 	{"umount", ward_cmd_umount, "wardfs umount", "take such a mount away"},

@@ -70,6 +70,8 @@ MAY_INCLUDE = {
     # A runtime of engines: sessions without a sandbox of ours.
     "enforcer/oci": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit",
                      "enforcer/container/container.h", "enforcer/session"],
+    # A program that stands alone, inside any sandbox and outside of it.
+    "enforcer/attack": ["enforcer/base"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",

@@ -6,6 +6,7 @@
 #pragma once
 
 int ward_cmd_run(int argc, char **argv);
+int ward_cmd_attack(int argc, char **argv);
 int ward_cmd_mount(int argc, char **argv);
 int ward_cmd_umount(int argc, char **argv);
 int ward_cmd_init(int argc, char **argv);

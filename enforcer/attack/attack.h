@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attempts to get out of a sandbox. wardfs-attack is both sides in one static program: the
+ * observer, which makes the world around a sandbox, starts the sandbox and looks afterwards what
+ * changed; and `inside`, which the sandbox runs and which makes the attempts.
+ *
+ * An attempt is one row of a table (attempts/GROUP.c) and one function. The same function is also
+ * run outside, in the same world, as its control: where it is allowed it must succeed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Longest proof that an attempt brings back, with its NUL. */
+#define WARD_PROOF_SIZE 40
+
+enum ward_attack_group {
+	WARD_ATTACK_OUTSIDE,	 /* read and write outside of the workspace */
+	WARD_ATTACK_NETWORK,	 /* reach the network, or services of this host */
+	WARD_ATTACK_PROCESSES,	 /* see, steer or start processes of the host */
+	WARD_ATTACK_PERSIST,	 /* leave something for the next session or for the host */
+	WARD_ATTACK_KERNEL,	 /* reach parts of the kernel that lead further */
+	WARD_ATTACK_DESCRIPTORS, /* use what the caller left open */
+	WARD_ATTACK_GROUPS
+};
+
+enum ward_attack_severity {
+	WARD_ATTACK_PROMISE,   /* a promise of every sandbox is broken */
+	WARD_ATTACK_HARDENING, /* a layer is missing that would stop worse */
+	WARD_ATTACK_REMARK,    /* worth knowing */
+};
+
+/* What the observer sees from outside when an attempt succeeded. */
+enum ward_attack_evidence {
+	WARD_SEEN_SECRET,  /* the inside says a secret that only the observer knew */
+	WARD_SEEN_CHANGE,  /* the attempt's target outside is not as it was */
+	WARD_SEEN_VICTIM,  /* the victim process is not as it was */
+	WARD_SEEN_PROCESS, /* a process lives on after the sandbox */
+	WARD_SEEN_GAIN, /* /proc of the attempt's process shows a new descriptor, namespace, mount,
+			   id or capability */
+	WARD_SEEN_LACK, /* the kernel answers nobody who lacks what `needs` says: /proc shows that
+			   it is lacking */
+};
+
+/* `needs` of WARD_SEEN_LACK: a number of a capability (linux/capability.h), or this. */
+#define WARD_NEEDS_FILTER (-1) /* only a seccomp filter refuses it */
+
+/*
+ * What the observer tells the attempts: one line KEY=VALUE each (facts.c). Paths are as the
+ * attempts see them. Strings are owned; NULL or 0: the world has none.
+ */
+struct ward_facts {
+	char *token;	  /* names this run; in the names of what attempts make */
+	char *work;	  /* the workspace, writable */
+	char *outside;	  /* a directory beside it, writable for the caller */
+	char *home;	  /* the caller's home directory */
+	char *secret;	  /* a file in `outside` with a secret */
+	char *hidden;	  /* a file with a secret in a directory of mode 0700 */
+	char *socket;	  /* a unix socket in `outside` whose server tells a secret */
+	char *abstract;	  /* the same, an abstract name */
+	char *queue;	  /* a POSIX message queue that holds a secret */
+	char *shared;	  /* a file in /dev/shm with a secret */
+	char *address;	  /* another address of this host than the loopback's */
+	uint64_t tcp;	  /* a TCP port, on all addresses, whose server tells a secret */
+	uint64_t udp;	  /* a UDP port that answers with a secret */
+	uint64_t segment; /* id of a System V segment that begins with a secret */
+	uint64_t victim;  /* a process of the same user */
+	uint64_t memory;  /* where its memory has a secret; the observer sees stores to it */
+	uint64_t own;	  /* each attempt first gets mounts and a host name of its own */
+	uint64_t file;	  /* a descriptor of the victim that leads to a secret */
+};
+
+/*
+ * Makes the attempt. Returns 0 where it succeeded, and has put what it got into proof if the
+ * evidence is a secret; else -1 with errno. Changes nothing beyond what its row says, and is run in
+ * a process of its own, which is ended afterwards.
+ */
+typedef int ward_attempt_fn(const struct ward_facts *f, char proof[WARD_PROOF_SIZE]);
+
+struct ward_attempt {
+	const char *name;
+	enum ward_attack_severity severity;
+	enum ward_attack_evidence evidence;
+	int needs;	       /* with WARD_SEEN_LACK */
+	const char *what;      /* one sentence: what it does */
+	const char *stops;     /* what would stop it */
+	const char *reference; /* CWE, CVE, ATT&CK technique */
+	ward_attempt_fn *act;
+	ward_attempt_fn
+		*later; /* NULL, or what a second session does; then this one's answer counts */
+};
+
+struct ward_attack_table {
+	enum ward_attack_group group;
+	const char *name, *what;
+	const struct ward_attempt *v;
+	size_t n;
+};
+
+/* The catalogue: WARD_ATTACK_GROUPS tables, in their order. */
+extern const struct ward_attack_table *const ward_attack_tables[WARD_ATTACK_GROUPS];
+
+/* The attempt of this name, or NULL; its group in *ret_group if that is not NULL. */
+const struct ward_attempt *ward_attack_find(const char *name, enum ward_attack_group *ret_group);
+
+const char *ward_attack_severity_name(enum ward_attack_severity s);
+
+/* The path outside that the attempt of this name writes to: "OUTSIDE/NAME". Returns ret. */
+const char *ward_attack_target(
+	const struct ward_facts *f, const char *name, char *ret, size_t size);

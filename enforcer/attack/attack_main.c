@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs-attack: what `wardfs attack` calls; a program that stands alone, wherever it is copied to.
+ */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/attack/inside.h"
+#include "enforcer/attack/presets.h"
+#include "enforcer/attack/report.h"
+#include "enforcer/attack/servers.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+
+#define EXIT_USAGE 2
+#define EXIT_SETUP 125
+#define FACTS_MAX 16
+
+enum {
+	KEY_SANDBOX = 1000,
+	KEY_PRESET,
+	KEY_ONLY,
+	KEY_GROUP,
+	KEY_LIST,
+	KEY_EXPLAIN,
+	KEY_JSON,
+	KEY_JUNIT,
+	KEY_SARIF,
+	KEY_KNOW,
+	KEY_WARDFS,
+	KEY_IMAGE,
+	KEY_POLICY,
+	KEY_MODE,
+};
+
+struct args {
+	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
+		*policy, *mode;
+	bool list, json, verbose, know;
+};
+
+static const struct argp_option options[] = {
+	{"policy", 'p', "FILE|PROFILE", 0, "wardfs's policy, as for run", 0},
+	{"mode", 'm', "MODE", 0, "wardfs's isolation mode, as for run", 0},
+	{"sandbox", KEY_SANDBOX, "COMMAND", 0,
+		"Attack this sandbox: the words that a program and its arguments are added to; {work} is the workspace",
+		0},
+	{"preset", KEY_PRESET, "NAME", 0,
+		"Attack a known sandbox: wardfs, none, bwrap, firejail, docker, podman, gvisor, srt, codex",
+		0},
+	{"image", KEY_IMAGE, "IMAGE", 0, "The image for docker, podman and gvisor", 0},
+	{"only", KEY_ONLY, "NAME,...", 0, "These attempts only", 0},
+	{"group", KEY_GROUP, "NAME,...", 0, "The attempts of these groups only", 0},
+	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
+	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
+	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
+	{"junit", KEY_JUNIT, "FILE", 0, "Also write JUnit XML", 0},
+	{"sarif", KEY_SARIF, "FILE", 0, "Also write SARIF, for code scanning", 0},
+	{"verbose", 'v', NULL, 0, "Also what held, and the sandbox's own messages", 0},
+	{"i-know", KEY_KNOW, NULL, 0, "As root, attack without a sandbox all the same", 0},
+	{"wardfs", KEY_WARDFS, "PATH", OPTION_HIDDEN, "The program wardfs", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	const struct {
+		int key;
+		const char **to;
+	} texts[] = {{KEY_SANDBOX, &a->sandbox}, {KEY_PRESET, &a->preset}, {KEY_ONLY, &a->only},
+		{KEY_GROUP, &a->group}, {KEY_EXPLAIN, &a->explain}, {KEY_JUNIT, &a->junit},
+		{KEY_SARIF, &a->sarif}, {KEY_WARDFS, &a->wardfs}, {KEY_IMAGE, &a->image},
+		{'p', &a->policy}, {'m', &a->mode}};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].key == key) {
+			*texts[i].to = arg;
+			return 0;
+		}
+	switch (key) {
+	case KEY_LIST:
+		a->list = true;
+		return 0;
+	case KEY_JSON:
+		a->json = true;
+		return 0;
+	case 'v':
+		a->verbose = true;
+		return 0;
+	case KEY_KNOW:
+		a->know = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {options, parse, "",
+	"Tries to break out of a sandbox, in this directory, and tells which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here.\v"
+	"Exit status: 0 nothing is broken; 1 something is; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
+	NULL, NULL, NULL};
+
+/* Is the word one of a list with commas? Without a list every word is. */
+static bool listed(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+	for (const char *at = list; at;) {
+		if (strncmp(at, word, n) == 0 && (at[n] == ',' || !at[n]))
+			return true;
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+	return !list;
+}
+
+/* False: a word of the list names nothing. */
+static bool known(const char *list, bool groups)
+{
+	char word[64];
+	for (const char *at = list; at && *at;) {
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, ","), at);
+		bool found = !groups && ward_attack_find(word, NULL);
+		for (int g = 0; groups && g < WARD_ATTACK_GROUPS; g++)
+			found |= strcmp(ward_attack_tables[g]->name, word) == 0;
+		if (!found) {
+			ward_tellf(
+				"wardfs attack: no %s is called '%s'; see wardfs attack --list\n",
+				groups ? "group" : "attempt", word);
+			return false;
+		}
+		at += strcspn(at, ",");
+		at += *at == ',';
+	}
+	return true;
+}
+
+static struct ward_attack_outcome *choose(const struct args *a, size_t *ret_n)
+{
+	size_t max = 0, n = 0;
+	for (int g = 0; g < WARD_ATTACK_GROUPS; g++)
+		max += ward_attack_tables[g]->n;
+	struct ward_attack_outcome *v = calloc(max, sizeof(*v));
+	for (int g = 0; v && g < WARD_ATTACK_GROUPS; g++)
+		for (size_t i = 0; i < ward_attack_tables[g]->n; i++)
+			if (listed(a->group, ward_attack_tables[g]->name) &&
+				listed(a->only, ward_attack_tables[g]->v[i].name)) {
+				v[n].attempt = &ward_attack_tables[g]->v[i];
+				v[n++].group = (enum ward_attack_group)g;
+			}
+	*ret_n = n;
+	return v;
+}
+
+/* The words of the sandbox's command line in *ret (NULL: none); what it is called in *sandbox. */
+static int sandbox_of(
+	const struct args *a, const struct ward_world *w, char ***ret, const char **sandbox)
+{
+	const struct ward_preset *p = ward_preset_find(a->preset ? a->preset : "wardfs");
+
+	*ret = NULL;
+	*sandbox = a->sandbox ? a->sandbox : p->what;
+	if (a->sandbox)
+		*ret = ward_words_split(a->sandbox, w, a->image);
+	else if (strcmp(p->name, "wardfs") == 0)
+		*ret = ward_words_wardfs(a->wardfs ? a->wardfs : "wardfs", a->policy, a->mode);
+	else if (!*p->words)
+		return 0;
+	else
+		*ret = ward_words_split(p->words, w, a->image);
+	return *ret ? 0 : -1;
+}
+
+static int write_files(const struct args *a, const struct ward_attack_run *r)
+{
+	if (a->junit && ward_report_junit(r, a->junit) < 0) {
+		ward_tellf("wardfs attack: cannot write %s: %s\n", a->junit, strerror(errno));
+		return EXIT_SETUP;
+	}
+	if (a->sarif && ward_report_sarif(r, a->sarif) < 0) {
+		ward_tellf("wardfs attack: cannot write %s: %s\n", a->sarif, strerror(errno));
+		return EXIT_SETUP;
+	}
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int attack(const struct args *a)
+{
+	struct ward_world w;
+	char why[256];
+	const char *sandbox;
+	char **words = NULL;
+	size_t n;
+	struct ward_attack_outcome *v = choose(a, &n);
+	const double began = now();
+	int status = EXIT_SETUP;
+
+	if (!v || ward_world_make(&w, why, sizeof(why)) < 0) {
+		ward_tellf("wardfs attack: cannot make %s\n", v ? why : "room");
+		free(v);
+		return status;
+	}
+	if (sandbox_of(a, &w, &words, &sandbox) == 0) {
+		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
+			ward_tellf("wardfs attack: %s. Add -v to see what it says.\n", why);
+		} else {
+			const struct ward_attack_run r = {sandbox, words, v, n, now() - began};
+			if (a->json)
+				ward_report_json(&r);
+			else
+				ward_report_table(&r, a->verbose);
+			status = write_files(a, &r);
+			status = status ? status : ward_report_status(&r);
+		}
+	}
+	ward_words_free(words);
+	ward_world_clear(&w);
+	free(v);
+	return status;
+}
+
+static bool sensible(const struct args *a)
+{
+	if (!known(a->only, false) || !known(a->group, true))
+		return false;
+	if (a->preset && !ward_preset_find(a->preset)) {
+		ward_tellf("wardfs attack: no preset is called '%s'\n", a->preset);
+		return false;
+	}
+	if (a->preset && strstr(ward_preset_find(a->preset)->words, "{image}") && !a->image) {
+		ward_tellf("wardfs attack: preset %s needs --image\n", a->preset);
+		return false;
+	}
+	if (a->preset && strcmp(a->preset, "none") == 0 && getuid() == 0 && !a->know) {
+		ward_tellf("wardfs attack: as root, attempts without a sandbox reach this host. "
+			   "Add --i-know to make them all the same.\n");
+		return false;
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct args a = {0};
+	int status = EXIT_USAGE;
+
+	if (argc > 2 && strcmp(argv[1], "inside") == 0)
+		return ward_attack_inside(argv[2], argv + 3);
+	if (argc > 2 && strcmp(argv[1], "victim") == 0)
+		ward_victim_main();
+	argp_err_exit_status = EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
+		return EXIT_USAGE;
+	enum ward_attack_group group;
+	const struct ward_attempt *one = a.explain ? ward_attack_find(a.explain, &group) : NULL;
+	if (a.list) {
+		ward_report_list();
+		status = 0;
+	} else if (one) {
+		ward_report_explain(one, group);
+		status = 0;
+	} else if (a.explain) {
+		ward_tellf("wardfs attack: no attempt is called '%s'; see wardfs attack --list\n",
+			a.explain);
+	} else if (sensible(&a)) {
+		status = attack(&a);
+	}
+	return ward_out_flush() < 0 && status == 0 ? EXIT_SETUP : status;
+}

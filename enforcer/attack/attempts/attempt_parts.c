@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "enforcer/attack/attempts/attempts.h"
+
+int ward_proof_of_fd(int fd, char proof[WARD_PROOF_SIZE])
+{
+	char text[WARD_PROOF_SIZE];
+	const ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	text[strcspn(text, " \n")] = '\0';
+	if (!*text) {
+		errno = ENODATA;
+		return -1;
+	}
+	memcpy(proof, text, sizeof(text));
+	return 0;
+}
+
+int ward_proof_of_file(const char *path, char proof[WARD_PROOF_SIZE])
+{
+	if (!path)
+		return ward_attempt_lacks();
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	const int r = ward_proof_of_fd(fd, proof), e = errno;
+	close(fd);
+	errno = e;
+	return r;
+}
+
+char *ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%s", f->work, name);
+	(void)unlink(ret);
+	(void)rmdir(ret);
+	return ret;
+}
+
+int ward_attempt_lacks(void)
+{
+	errno = EINVAL;
+	return -1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of attempts, one file each, and what their functions share (attempt_parts.c). */
+#pragma once
+
+#include "enforcer/attack/attack.h"
+
+extern const struct ward_attack_table ward_attempts_outside, ward_attempts_network,
+	ward_attempts_processes, ward_attempts_persist, ward_attempts_kernel,
+	ward_attempts_descriptors;
+
+/* A row: P, H or R for the severity. */
+#define WARD_ATTEMPT(sev, seen, name_, what_, stops_, ref_, fn)                                    \
+	{                                                                                          \
+		.name = (name_), .severity = WARD_ATTACK_##sev, .evidence = WARD_SEEN_##seen,      \
+		.what = (what_), .stops = (stops_), .reference = (ref_), .act = (fn)               \
+	}
+#define WARD_ATTEMPT_TABLE(group_, id, what_, rows)                                                \
+	const struct ward_attack_table ward_attempts_##group_ = {                                  \
+		(id), #group_, (what_), (rows), sizeof(rows) / sizeof(*(rows))}
+
+/* The first word of a descriptor or file: 0, or -1 with errno (ENODATA: there is none). */
+int ward_proof_of_fd(int fd, char proof[WARD_PROOF_SIZE]);
+int ward_proof_of_file(const char *path, char proof[WARD_PROOF_SIZE]);
+
+/* "WORK/NAME" in ret, which is returned; whatever is there is removed first. */
+char *ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size);
+
+/* Fails with EINVAL where the world lacks what an attempt needs. */
+int ward_attempt_lacks(void);

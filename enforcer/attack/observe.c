@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/attack/observe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enforcer/attack/look.h"
+
+#define ARGS_MAX 256
+/* A sandbox that says nothing for so long is ended. */
+#define ANSWER_MS 20000
+/* A sandbox that goes while an attempt is made is started again, so often. */
+#define STARTS_MAX 8
+
+/* A running sandbox, or the same program outside of any. */
+struct place {
+	char *const *argv;
+	bool outside, owned,
+		verbose; /* owned: in namespaces of its own, where it has all capabilities */
+	pid_t pid;
+	int to, from;
+};
+
+/* --- starting and talking --- */
+static void own_namespaces(void)
+{
+	char at[64], text[64];
+	const uid_t uid = getuid();
+	const gid_t gid = getgid();
+
+	if (uid != 0) {
+		if (unshare(CLONE_NEWUSER) < 0)
+			return;
+		static const char *const files[] = {"setgroups", "gid_map", "uid_map"};
+		for (int i = 0; i < 3; i++) {
+			snprintf(at, sizeof(at), "/proc/self/%s", files[i]);
+			const int n =
+				i == 0 ? snprintf(text, sizeof(text), "deny")
+				       : snprintf(text, sizeof(text), "0 %u 1", i == 1 ? gid : uid);
+			const int fd = open(at, O_WRONLY | O_CLOEXEC);
+			(void)!write(fd, text, (size_t)n);
+			close(fd);
+		}
+	}
+	/* The host keeps its mounts and its name. */
+	if (unshare(CLONE_NEWNS | CLONE_NEWUTS) == 0)
+		(void)mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+static _Noreturn void execute(const struct place *p, const struct ward_world *w)
+{
+	char word[] = "inside", own[] = "own=1";
+	char *argv[ARGS_MAX];
+	size_t n = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!p->verbose) {
+		const int null = open("/dev/null", O_WRONLY);
+		dup2(null, 2);
+	}
+	for (int i = 0; i < 2; i++)
+		fcntl(w->left[i], F_SETFD, 0);
+	if (p->owned)
+		own_namespaces();
+	for (char *const *a = p->outside ? NULL : p->argv; a && *a && n < ARGS_MAX - 5; a++)
+		argv[n++] = *a;
+	argv[n++] = w->program;
+	argv[n++] = word;
+	argv[n++] = w->facts_file;
+	if (p->owned)
+		argv[n++] = own;
+	argv[n] = NULL;
+	execvp(*argv, argv);
+	dprintf(2, "wardfs-attack: %s: %s\n", *argv, strerror(errno));
+	_exit(127);
+}
+
+static bool hear(struct place *p, char line[128])
+{
+	struct pollfd f = {.fd = p->from, .events = POLLIN};
+	size_t n = 0;
+
+	while (n < 127) {
+		if (poll(&f, 1, ANSWER_MS) != 1 || read(p->from, line + n, 1) != 1)
+			return false;
+		if (line[n] == '\n')
+			break;
+		n++;
+	}
+	line[n] = '\0';
+	return true;
+}
+
+static bool ask(struct place *p, const char *text, char line[128])
+{
+	const size_t n = strlen(text);
+	return write(p->to, text, n) == (ssize_t)n && hear(p, line);
+}
+
+static void leave(struct place *p)
+{
+	if (p->to >= 0)
+		close(p->to);
+	/* It ends by itself as its input ends. */
+	for (int i = 0; p->pid > 0 && i < 500; i++) {
+		if (waitpid(p->pid, NULL, WNOHANG) == p->pid)
+			p->pid = 0;
+		else
+			nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		waitpid(p->pid, NULL, 0);
+	}
+	if (p->from >= 0)
+		close(p->from);
+	p->pid = 0;
+	p->to = p->from = -1;
+}
+
+static bool enter(struct place *p, const struct ward_world *w)
+{
+	int to[2], from[2];
+	char line[128], hello[64];
+
+	p->to = p->from = -1;
+	if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
+		return false;
+	p->pid = fork();
+	if (p->pid == 0) {
+		dup2(to[0], 0);
+		dup2(from[1], 1);
+		execute(p, w);
+	}
+	close(to[0]);
+	close(from[1]);
+	p->to = to[1];
+	p->from = from[0];
+	snprintf(hello, sizeof(hello), "hello %s", w->facts.token);
+	if (p->pid > 0 && hear(p, line) && strcmp(line, hello) == 0)
+		return true;
+	leave(p);
+	return false;
+}
+
+/* --- one attempt --- */
+/* A signal that was sent arrives when the victim gets a CPU. */
+static bool victim_changed(const struct ward_world *w, uint64_t before, bool did)
+{
+	for (int i = 0; did && i < 200 && ward_world_victim(w) == before; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	return ward_world_victim(w) != before;
+}
+
+static bool attempt_once(struct place *p, struct ward_world *w, const struct ward_attempt *a,
+	const char *later, struct ward_ran *ran)
+{
+	char line[128], command[128], name[16];
+	struct ward_look before, after;
+	const uint64_t scene = ward_world_scene(w, a), victim = ward_world_victim(w);
+
+	snprintf(command, sizeof(command), "ready %s %s\n", a->name, later);
+	if (!ask(p, command, line))
+		return false;
+	snprintf(name, sizeof(name), "%.8s-try", w->facts.token);
+	const pid_t pid = a->evidence == WARD_SEEN_GAIN || a->evidence == WARD_SEEN_LACK
+				  ? ward_look_find(name)
+				  : -1;
+	ran->looked = pid > 0 && ward_look_at(pid, &before) == 0;
+	if (!ask(p, "go\n", line))
+		return false;
+	const char *gain = NULL;
+	if (ran->looked && ward_look_at(pid, &after) == 0) {
+		gain = ward_look_gain(&before, &after);
+		ran->lacks = a->evidence == WARD_SEEN_LACK && ward_look_lacks(&after, a->needs);
+	}
+	ran->ran = true;
+	ran->did = strncmp(line, "did", 3) == 0;
+	if (a->evidence == WARD_SEEN_SECRET)
+		ran->effect = ran->did && ward_world_told(w, line + 4);
+	else if (a->evidence == WARD_SEEN_CHANGE)
+		ran->effect = ward_world_scene(w, a) != scene;
+	else if (a->evidence == WARD_SEEN_VICTIM)
+		ran->effect = victim_changed(w, victim, ran->did);
+	else if (a->evidence == WARD_SEEN_GAIN)
+		ran->effect = gain != NULL;
+	else if (a->evidence == WARD_SEEN_LACK)
+		ran->effect = ran->did;
+	if (gain)
+		snprintf(ran->seen, sizeof(ran->seen), "it has %s", gain);
+	snprintf(ran->said, sizeof(ran->said), "%.60s",
+		ran->did	    ? "did"
+		: strchr(line, ' ') ? strchr(line, ' ') + 1
+				    : line);
+	return ask(p, "over\n", line);
+}
+
+/* Is a process of an attempt still there? Ends it. */
+static bool lives_on(const struct ward_world *w, const struct ward_attempt *a)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "%.8s-st%d", w->facts.token, strcmp(a->name, "outlive") != 0);
+	bool found = false;
+	pid_t pid;
+	for (int i = 0; i < 100 && (pid = ward_look_find(name)) > 0; i++) {
+		found = true;
+		kill(pid, SIGKILL);
+		/* It is not ours to wait for. */
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	}
+	return found;
+}
+
+static struct ward_ran *ran_of(struct ward_attack_outcome *o, bool outside)
+{
+	return outside ? &o->outside : &o->inside;
+}
+
+/* Whether an outcome is made in this round: in which namespaces, and the first or the second part.
+ */
+static bool belongs(const struct ward_attack_outcome *o, const struct place *p, bool later)
+{
+	const bool kernel =
+		o->attempt->evidence == WARD_SEEN_GAIN || o->attempt->evidence == WARD_SEEN_LACK;
+	if (later && !o->attempt->later)
+		return false;
+	return !p->outside || p->owned == kernel;
+}
+
+/* Makes all attempts of a round in one sandbox, or in several where it ends: false if none starts.
+ */
+static bool round_of(
+	struct place *p, struct ward_world *w, bool later, struct ward_attack_outcome *v, size_t n)
+{
+	bool running = false, ever = false;
+	int starts = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ward_ran *ran = ran_of(&v[i], p->outside);
+		if (!belongs(&v[i], p, later) || (later && !ran->did))
+			continue;
+		if (!running && (starts++ >= STARTS_MAX || !(running = enter(p, w))))
+			break;
+		ever = true;
+		if (!later)
+			ward_world_prepare(w, v[i].attempt, p->outside);
+		*ran = (struct ward_ran){0};
+		if (!attempt_once(p, w, v[i].attempt, later ? "later" : "", ran)) {
+			*ran = (struct ward_ran){.ended = true};
+			leave(p);
+			running = false;
+		}
+	}
+	if (running)
+		leave(p);
+	for (size_t i = 0; i < n && !later; i++) {
+		struct ward_ran *ran = ran_of(&v[i], p->outside);
+		if (v[i].attempt->evidence == WARD_SEEN_PROCESS && belongs(&v[i], p, later))
+			ran->effect = lives_on(w, v[i].attempt) && ran->ran;
+	}
+	return ever;
+}
+
+/* --- the verdict --- */
+static bool forbidden(const char *said)
+{
+	return strcmp(said, "EPERM") == 0 || strcmp(said, "EACCES") == 0;
+}
+
+/* This kernel, or this host, has no such thing. */
+static bool lacking(const char *said)
+{
+	static const char *const all[] = {"ENOSYS", "ENOENT", "ENODEV", "ENXIO", "EAFNOSUPPORT",
+		"ESOCKTNOSUPPORT", "EPROTONOSUPPORT"};
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (strcmp(said, all[i]) == 0)
+			return true;
+	return false;
+}
+
+static void untested(struct ward_attack_outcome *o, const char *why)
+{
+	o->verdict = WARD_ATTACK_UNTESTED;
+	snprintf(o->seen, sizeof(o->seen), "%s", why);
+}
+
+static void judge(struct ward_attack_outcome *o)
+{
+	const struct ward_ran *in = &o->inside, *out = &o->outside;
+	const enum ward_attack_evidence e = o->attempt->evidence;
+
+	snprintf(o->said, sizeof(o->said), "%s", in->said);
+	snprintf(o->control, sizeof(o->control), "%s",
+		out->effect  ? "did"
+		: *out->said ? out->said
+			     : "not made");
+	if (in->effect) {
+		o->verdict = WARD_ATTACK_BROKEN;
+		snprintf(o->seen, sizeof(o->seen), "%s", *in->seen ? in->seen : "");
+	} else if (in->ended) {
+		untested(o, "the sandbox ended during the attempt");
+	} else if (!in->ran) {
+		untested(o, "not made");
+	} else if (!out->effect && !in->did && forbidden(out->said) &&
+		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "the caller may not do it outside either");
+	} else if (!out->effect && !in->did && lacking(out->said) &&
+		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "this host does not have it");
+	} else if (!out->effect) {
+		untested(o, "the control failed");
+	} else if ((e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK) && !in->looked) {
+		untested(o, "its process cannot be seen from outside");
+	} else if (e == WARD_SEEN_LACK && !in->lacks) {
+		untested(o, "nothing seen from outside explains the refusal");
+	} else {
+		o->verdict = WARD_ATTACK_HELD;
+	}
+}
+
+int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
+	struct ward_attack_outcome *v, size_t n, char *why, size_t size)
+{
+	/* Without a sandbox, root's attempts must not reach the host's mounts. */
+	struct place inside = {.argv = argv, .verbose = verbose, .owned = !argv && getuid() == 0},
+		     plain = {.outside = true, .verbose = verbose},
+		     owned = {.outside = true, .owned = true, .verbose = verbose};
+
+	/* A sandbox that ends in the middle of a line is no reason for us to end. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (!round_of(&inside, w, false, v, n)) {
+		snprintf(why, size, "%s", "the sandbox did not start wardfs-attack");
+		return -1;
+	}
+	(void)round_of(&inside, w, true, v, n);
+	ward_world_sweep(w);
+	(void)round_of(&plain, w, false, v, n);
+	(void)round_of(&plain, w, true, v, n);
+	(void)round_of(&owned, w, false, v, n);
+	ward_world_sweep(w);
+	for (size_t i = 0; i < n; i++)
+		judge(&v[i]);
+	return 0;
+}
+
+const char *ward_attack_verdict_name(enum ward_attack_verdict v)
+{
+	static const char *const names[] = {"held", "broken", "not applicable", "untested"};
+	return names[v];
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands around the sandbox: a directory with secrets and targets, servers, a victim process,
+ * a workspace. All of it is made for one run and taken away again.
+ */
+#pragma once
+
+#include "enforcer/attack/attack.h"
+
+#define WARD_SECRETS_MAX 24
+
+struct ward_world {
+	struct ward_facts facts;
+	char *base;	  /* the directory around `outside`, in TMPDIR or /var/tmp */
+	char *program;	  /* wardfs-attack in the workspace */
+	char *facts_file; /* facts.h, in the workspace */
+	char *home;	  /* the caller's */
+	char secrets[WARD_SECRETS_MAX][WARD_PROOF_SIZE];
+	size_t n_secrets;
+	char *victim_page; /* shared with the victim */
+	pid_t server;
+	int left[2]; /* a file and a directory that the sandbox is started with */
+};
+
+/*
+ * Makes all of it; the workspace in the current directory. On failure says what could not be made
+ * in why, and takes back what was: 0 or -1.
+ */
+int ward_world_make(struct ward_world *w, char *why, size_t size);
+void ward_world_clear(struct ward_world *w);
+
+/* Is this text one of the secrets? */
+bool ward_world_told(const struct ward_world *w, const char *proof);
+
+/*
+ * Puts the targets of an attempt in their first state. Repositories of the workspace stay as they
+ * are before the sandbox's attempts (outside is false): none has been touched, and a file system
+ * between would show the change late.
+ */
+void ward_world_prepare(struct ward_world *w, const struct ward_attempt *a, bool outside);
+
+/* A number that differs if a target of the attempt, or the workspace's repository, has changed. */
+uint64_t ward_world_scene(const struct ward_world *w, const struct ward_attempt *a);
+
+/* A number that differs if the victim is not as it was. */
+uint64_t ward_world_victim(const struct ward_world *w);
+
+/* Removes what the attempts leave in places that every program shares (/tmp, /dev/shm, the home).
+ */
+void ward_world_sweep(const struct ward_world *w);
