@@ -42,9 +42,9 @@ free reads-secrets
 
 echo "--- what may grow beside the project, and files there that people run"
 quota='[quota /workspace]\ngrowth = 1G\n'
-rows "[tree /h]\nsource = ~/docs\n$quota[files]\nwrite = /workspace\nwrite = /h"
+rows "[tree /h]\nsource = ~/docs\n${quota}[files]\nwrite = /workspace\nwrite = /h"
 given no-growth
-rows "[tree /h]\nsource = ~/docs\n$quota[quota /h]\ngrowth = 1G\n[files]\nwrite = /workspace\nwrite = /h"
+rows "[tree /h]\nsource = ~/docs\n${quota}[quota /h]\ngrowth = 1G\n[files]\nwrite = /workspace\nwrite = /h"
 free no-growth
 rows "[tree /h]\nsource = ~/docs\n${read}write = /h"
 given people-run
