@@ -34,7 +34,8 @@ struct audit_cmd {
 	bool follow;
 	uint64_t lines; /* tail: so many records, AUDIT_LINES_MAX; 0: ten */
 	struct audit_filter filter;
-	const char *output; /* report: a file; NULL: stdout */
+	const char *output; /* report, attest, bundle, timestamp: a file; NULL: stdout */
+	bool replace;	    /* and it may be there already */
 	const char *format; /* export; NULL: jsonl */
 	const char *to;	    /* export: where to (export_to.h); NULL: stdout */
 	const char *cursor; /* export: the file that says how far it came */

@@ -10,7 +10,7 @@ set -eu
 export XDG_STATE_HOME="$PWD"
 STATE=$PWD/wardfs
 attested() {
-	audit attest -o statement "$1" || fail "attest $1"
+	audit attest --force -o statement "$1" || fail "attest $1"
 	vkey=$(audit key show)
 	both --attestation statement intact
 	python3 "$WARD_SRC/tests/cases/audit/lib/attest-git-of.py" statement work "$@" || fail "$1"
