@@ -68,12 +68,14 @@ struct audit_cmd {
 	const char *host;		      /* network; NULL: all */
 	const char *since;		      /* network, guarantees; as it was typed; NULL: all */
 	char since_time[WARD_CLOCK_TEXT_MAX]; /* and as records have it */
-	const char *at;			      /* policy: as it was typed; NULL: not given */
-	char at_time[WARD_CLOCK_TEXT_MAX];    /* and as records have it */
-	const char *verb;		      /* as it was typed, for messages and the ledger */
-	const char *object;		      /* file, process: what is asked about */
-	const char *session;		      /* as given; NULL: the latest */
-	const char *state;		      /* --state; NULL: the default */
+	const char *until;		      /* the same */
+	char until_time[WARD_CLOCK_TEXT_MAX];
+	const char *at;			   /* policy: as it was typed; NULL: not given */
+	char at_time[WARD_CLOCK_TEXT_MAX]; /* and as records have it */
+	const char *verb;		   /* as it was typed, for messages and the ledger */
+	const char *object;		   /* file, process: what is asked about */
+	const char *session;		   /* as given; NULL: the latest */
+	const char *state;		   /* --state; NULL: the default */
 	struct ward_store *store;
 	bool system; /* it is the one that the system's writer keeps of owner */
 	bool owner_given;

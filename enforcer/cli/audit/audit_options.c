@@ -213,6 +213,8 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 		return take_moment(c, "--at: ", arg, &c->at, c->at_time);
 	case AUDIT_OPTION_SINCE:
 		return take_moment(c, "--since: ", arg, &c->since, c->since_time);
+	case AUDIT_OPTION_UNTIL:
+		return take_moment(c, "--until: ", arg, &c->until, c->until_time);
 	case AUDIT_OPTION_HOST:
 		c->host = arg;
 		return 0;

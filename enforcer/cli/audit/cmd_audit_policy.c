@@ -7,6 +7,7 @@
 #include "audit/query/policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -22,12 +23,16 @@ static json_t *policy_json(const struct ward_policy_text *t)
 		(json_int_t)t->seq, "by", t->by, "sha256", t->digest, "text", ward_buf_str(&b));
 }
 
-/* The one in force at a time, as records have it; NULL: the session began later. */
+/*
+ * The one in force at the end of a second, minute or day, the beginning of a time as records have
+ * it: `audit list` prints starts in whole seconds. NULL: the session began later.
+ */
 static const struct ward_policy_text *at(const struct ward_policy_texts *t, const char *time)
 {
 	const struct ward_policy_text *found = NULL;
 	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].loaded && t->v[i].since && strcmp(t->v[i].since, time) <= 0)
+		if (t->v[i].loaded && t->v[i].since &&
+			ward_timestamp_within(t->v[i].since, NULL, time))
 			found = &t->v[i];
 	return found;
 }
@@ -87,7 +92,8 @@ static const struct argp_option policy_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --at one object", 0},
 	{"at", AUDIT_OPTION_AT, "TIME", 0,
 		"Print only the policy in force at TIME, without a heading: its SHA-256 is the "
-		"digest in the records. TIME is as for --since of audit show",
+		"digest in the records. TIME is as for --since of audit show; of a second, minute "
+		"or day, its end counts",
 		0},
 	{0},
 };
