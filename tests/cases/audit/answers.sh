@@ -97,6 +97,8 @@ expect 0 "$WARDFS" audit remove --force --reason test quiet
 expect 125 "$WARDFS" audit network quiet
 [ -z "$OUT" ] || fail "network of a removed session: $OUT"
 has "$ERR" "quiet: its trail was removed"
+expect 125 "$WARDFS" audit remove --force --reason again quiet
+has "$ERR" "quiet: its trail was removed"
 
 echo "--- a directory for a trail, and a key that was rotated"
 expect 125 "$WARDFS" audit verify "$STATE/sessions/file"
