@@ -51,6 +51,15 @@ attested forged
 grep -q 'no commit of that digest' said || fail "forged: $(cat said)"
 (cd work && git fsck >/dev/null 2>&1) && fail "control: it is forged"
 
+# Repositories further down, made inside: not looked at, and the statement says where.
+inside below 'git init -q sub && git -C sub commit -q --allow-empty -m inside && git init -q --bare bare && git -C sub push -q ../bare HEAD'
+attested below
+for place in sub/.git bare; do
+	grep -q "\"/workspace/$place: objects were written there" said || fail "below: $(cat said)"
+done
+grep -q '"/workspace/.git: ' said && fail "the top of the tree: $(cat said)"
+rm -rf work/sub work/bare
+
 # A bomb, a link out, a fifo in the place of an object or a branch: nothing is waited for or
 # followed.
 bomb=$(printf 'bomb' | sha1sum | cut -c1-40)
