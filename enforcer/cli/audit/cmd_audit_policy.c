@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "audit/log/chain.h"
 #include "audit/query/policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/timestamp.h"
+#include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -37,6 +39,27 @@ static const struct ward_policy_text *at(const struct ward_policy_texts *t, cons
 	return found;
 }
 
+/*
+ * Had the session begun by then, by its entry in the ledger? That is what `audit list` prints, and
+ * it comes before the first record.
+ */
+static bool has_begun(struct audit_cmd *c, const char *name)
+{
+	struct ward_err none = WARD_ERR_INIT;
+	struct ward_ledger_view v = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	bool has = false;
+	if (ward_store_read_key(c->store, root, &none) < 0)
+		return false;
+	if (audit_ledger_list(c, root, &v, &none) == 0) {
+		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
+		has = s && s->started && ward_timestamp_within(s->start_time, NULL, c->at_time);
+		ward_ledger_view_free(&v);
+	}
+	ward_chain_wipe(root, sizeof(root));
+	return has;
+}
+
 static void print_all(const struct ward_policy_texts *t, bool json)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -52,10 +75,12 @@ static void print_all(const struct ward_policy_texts *t, bool json)
 	ward_print_policy(ward_buf_str(&b), b.len);
 }
 
-static int print_at(const struct audit_cmd *c, const char *name, const struct ward_policy_texts *t,
+static int print_at(struct audit_cmd *c, const char *name, const struct ward_policy_texts *t,
 	struct ward_err *err)
 {
 	const struct ward_policy_text *one = at(t, c->at_time);
+	if (!one && t->n > 0 && has_begun(c, name))
+		one = &t->v[0];
 	if (!one)
 		return ward_err_set(err, -ENOENT, "%s began later than %s", name, c->at_time);
 	if (c->json)

@@ -60,6 +60,11 @@ expect 0 "$WARDFS" audit list
 start=$(echo "$OUT" | sed -n 's/^quiet  *\([^ ]*\) .*/\1/p')
 expect 0 "$WARDFS" audit policy --at "$start" quiet
 has "$OUT" "[policy]"
+# To the nanosecond, as the ledger has it: before the first record.
+expect 0 "$WARDFS" audit list --json
+start=$(echo "$OUT" | python3 -c 'import json, sys; print(next(s["start"] for s in json.load(sys.stdin) if s["session"] == "quiet"))')
+expect 0 "$WARDFS" audit policy --at "$start" quiet
+has "$OUT" "[policy]"
 expect 125 "$WARDFS" audit policy --at 2000-01-01 quiet
 has "$ERR" "quiet began later than 2000-01-01"
 for verb in guarantees network; do
