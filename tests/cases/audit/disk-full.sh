@@ -61,7 +61,7 @@ grep -q 'No space left' err || fail "$(cat err)"
 [ $n -gt 0 ] || fail "control: not one entry had room"
 agree "a full disk under the ledger"
 grep -q "^ledger intact $((n + 2)) 0\$" mine || fail "after $n entries: $(cat mine)"
-for verb in 'key rotate' 'release --reason done' 'remove --force --reason done'; do
+for verb in 'key rotate' 'release --reason over' 'remove --force --reason over'; do
 	case $verb in key*) ;; *) verb="$verb roomy" ;; esac
 	# shellcheck disable=SC2086
 	audit $verb >said 2>err || grep -q 'No space left\|on hold' err || fail "$verb: $(cat err)"
@@ -70,7 +70,7 @@ for verb in 'key rotate' 'release --reason done' 'remove --force --reason done';
 done
 mount -o remount,size=64m state
 expect 0 audit hold --reason "$long" roomy
-expect 0 audit release --reason done roomy
+expect 0 audit release --reason over roomy
 run --session more --events 10
 agree "room again"
 grep -q "^ledger intact " mine || fail "with room: $(cat mine)"
