@@ -44,12 +44,20 @@ static char *key_of(const json_t *record)
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
 		"asked", "verdict", "rule", "rule_text", "errno", "expected"};
+	static const char *const named[] = {"path", "host", "addr"};
 	json_t *a = json_array();
+	bool words = true;
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		json_t *v = json_object_get(record, members[i]);
 		if (json_array_append_new(a, v ? json_incref(v) : json_null()) < 0)
 			break;
 	}
+	/* What is refused without a name of a file or host stands in the words alone. */
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		words = words && !json_object_get(record, named[i]);
+	json_t *text = words ? json_object_get(record, "text") : NULL;
+	if (text)
+		json_array_append(a, text);
 	char *key = json_dumps(a, JSON_COMPACT);
 	json_decref(a);
 	return key;

@@ -156,7 +156,7 @@ static bool put_asked(struct ward_buf *b, const struct ward_filter *f, bool name
 		ward_buf_puts(b, " AND kind = " NUMBER_OF("?2"));
 	if (f->verdict)
 		ward_buf_puts(b, " AND verdict = " NUMBER_OF("?3"));
-	if (f->verdict && !f->kind)
+	if (ward_filter_passes_probes(f))
 		ward_buf_puts(b, " AND kind IS NOT " NUMBER_OF("'probe'"));
 	if (f->rule)
 		ward_buf_puts(b, " AND rule = " NUMBER_OF("?4"));

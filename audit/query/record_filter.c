@@ -9,6 +9,7 @@
 #include "audit/query/asked_path.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/timestamp.h"
 
 static bool same(const char *asked, const char *have)
 {
@@ -19,6 +20,11 @@ bool ward_filter_empty(const struct ward_filter *f)
 {
 	return !f->kind && !f->verdict && !f->rule && !f->comm && !f->path && !f->since &&
 	       !f->until && !ward_filter_asks_actors(f);
+}
+
+bool ward_filter_passes_probes(const struct ward_filter *f)
+{
+	return !f->kind && (f->verdict || f->path || f->rule);
 }
 
 bool ward_filter_asks_actors(const struct ward_filter *f)
@@ -44,7 +50,7 @@ void ward_filter_clear(struct ward_filter *f)
 /* wardfs itself makes them, to be refused: nobody's access was allowed or refused by that. */
 static bool is_own_attempt(const struct ward_filter *f, const json_t *record)
 {
-	return f->verdict && !f->kind && ward_query_kind(record) == WARD_EVENT_PROBE;
+	return ward_filter_passes_probes(f) && ward_query_kind(record) == WARD_EVENT_PROBE;
 }
 
 bool ward_filter_match(const struct ward_filter *f, const json_t *record)
@@ -58,9 +64,7 @@ bool ward_filter_match(const struct ward_filter *f, const json_t *record)
 		is_own_attempt(f, record) || !same(f->rule, ward_query_text(record, "rule")) ||
 		!same(f->comm, ward_query_text(record, "comm")))
 		return false;
-	if (f->since && (!time || strcmp(time, f->since) < 0))
-		return false;
-	if (f->until && (!time || strncmp(time, f->until, strlen(f->until)) > 0))
+	if (!ward_timestamp_within(time, f->since, f->until))
 		return false;
 	if (f->pid && !f->actors &&
 		(uint64_t)json_integer_value(json_object_get(record, "pid")) != f->pid)

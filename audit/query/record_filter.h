@@ -15,7 +15,7 @@
 /* All borrowed; NULL, 0 or false asks for everything. */
 struct ward_filter {
 	const char *kind;    /* exact */
-	const char *verdict; /* exact; without a kind, of no probe */
+	const char *verdict; /* exact */
 	const char *rule;    /* exact: FILE:LINE */
 	const char *comm;    /* exact */
 	/*
@@ -35,6 +35,11 @@ struct ward_filter {
 
 /* True if nothing is asked for: every record matches. */
 bool ward_filter_empty(const struct ward_filter *f);
+/*
+ * True if a question is about what the session did, by a verdict, a path or a rule, and names no
+ * kind. The attempts that wardfs makes at the start (kind probe) are then no answer.
+ */
+bool ward_filter_passes_probes(const struct ward_filter *f);
 /* True if the trail has to be looked through for its processes first: ward_filter_prepare(). */
 bool ward_filter_asks_actors(const struct ward_filter *f);
 /*

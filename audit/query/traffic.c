@@ -9,6 +9,7 @@
 #include "audit/query/query.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/timestamp.h"
 
 /* What makes a row. */
 static const char *const members[] = {"action", "host", "addr", "port", "proto", "comm", "rule"};
@@ -35,7 +36,7 @@ static bool is_asked(const struct ward_traffic *n, enum ward_event_kind kind, co
 		return false;
 	if (kind != WARD_EVENT_DENY && kind != WARD_EVENT_CONNECT)
 		return false;
-	if (n->since && (!time || strcmp(time, n->since) < 0))
+	if (!ward_timestamp_within(time, n->since, n->until))
 		return false;
 	return !n->host || is_host(n->host, ward_query_text(rec, "host")) ||
 	       is_host(n->host, ward_query_text(rec, "addr"));
@@ -132,6 +133,11 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	const struct reading *r = ctx;
 	(void)line, (void)len;
+	if (ward_query_kind(rec) == WARD_EVENT_SESSION_START) {
+		const char *network = ward_query_text(
+			json_object_get(json_object_get(rec, "detail"), "sandbox"), "network");
+		r->n->unrecorded = network && strcmp(network, "none") == 0;
+	}
 	return rec ? ward_traffic_take(r->n, r->session, rec) : 0;
 }
 

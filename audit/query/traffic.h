@@ -21,6 +21,8 @@ struct ward_traffic {
 	const char *host;
 	/* Records from this time on, as ward_timestamp_beginning() has it; NULL: all. Borrowed. */
 	const char *since;
+	/* Records up to this time, as ward_timestamp_within() has it; NULL: all. Borrowed. */
+	const char *until;
 	/*
 	 * Array of objects, in the order of the first record of each: session, decision
 	 * ("allowed", "refused"), direction ("out"; "in": from the host, to a published port),
@@ -31,6 +33,7 @@ struct ward_traffic {
 	json_t *rows;
 	json_t *places;	       /* key: index in rows */
 	json_int_t not_listed; /* connections of rows beyond the limit */
+	bool unrecorded; /* ward_traffic_read(): the session had no network, so no attempt of it */
 };
 void ward_traffic_clear(struct ward_traffic *n);
 /* Takes a record of a session, if it is one that is asked for. -ENOMEM. */

@@ -17,6 +17,8 @@ void ward_attest_git_clear(struct ward_attest_git *g)
 	json_decref(g->commits);
 	json_decref(g->branches);
 	json_decref(g->why);
+	json_decref(g->tops);
+	json_decref(g->places);
 	*g = (struct ward_attest_git){0};
 }
 
@@ -35,11 +37,56 @@ static bool is_object(const char *path)
 	return false;
 }
 
+/* Of session.start: what is mounted, of which the trees are some. */
+static int take_mounts(struct ward_attest_git *g, const json_t *mounts)
+{
+	size_t i = 0;
+	json_t *m = NULL;
+	g->tops = json_object();
+	json_array_foreach(mounts, i, m)
+	{
+		const char *path = ward_query_text(m, "path");
+		char top[4096 + 8];
+		if (path && (size_t)snprintf(top, sizeof(top), "%s/.git", path) < sizeof(top) &&
+			json_object_set_new(g->tops, top, json_true()) < 0)
+			return -ENOMEM;
+	}
+	return g->tops ? 0 : -ENOMEM;
+}
+
+/* Nobody reads the branches of a repository further down: the statement says where one was written.
+ */
+static int take_place(struct ward_attest_git *g, const char *object)
+{
+	const char *at = object, *found = NULL;
+	while ((at = strstr(at, OBJECTS)) != NULL)
+		found = at++;
+	if (!found)
+		return 0;
+	json_t *place = json_stringn(object, (size_t)(found - object));
+	const char *name = json_string_value(place);
+	int r = 0;
+	if (!name)
+		r = -ENOMEM;
+	else if (!json_object_get(g->tops, name)) {
+		if (!g->places)
+			g->places = json_object();
+		if (json_object_size(g->places) < WARD_ATTEST_PLACES_LISTED &&
+			json_object_set_new(g->places, name, json_true()) < 0)
+			r = -ENOMEM;
+	}
+	json_decref(place);
+	return r;
+}
+
 /* Git writes an object by another name, and gives it its own by link(2) or rename(2). */
 static int take_object(struct ward_attest_git *g, const char *path)
 {
 	if (!path || !is_object(path))
 		return 0;
+	int r = take_place(g, path);
+	if (r < 0)
+		return r;
 	if (!g->objects)
 		g->objects = json_object();
 	if (json_object_size(g->objects) >= WARD_ATTEST_OBJECTS_MAX) {
@@ -124,6 +171,8 @@ int ward_attest_git_take(struct ward_attest_git *g, const json_t *rec)
 	const enum ward_event_kind kind = ward_query_kind(rec);
 	const char *path = ward_query_text(rec, "path");
 	const json_t *detail = json_object_get(rec, "detail");
+	if (kind == WARD_EVENT_SESSION_START)
+		return take_mounts(g, json_object_get(detail, "mounts"));
 	if (json_object_get(rec, "errno") || !path)
 		return 0;
 	if (kind == WARD_EVENT_CREATE)
@@ -160,6 +209,14 @@ int ward_attest_git_list(const struct ward_attest_git *g, json_t *subjects, json
 	if (g->objects_more)
 		json_array_append_new(why, json_string("more objects were written than are "
 						       "remembered"));
+	const char *place = NULL;
+	json_object_foreach(g->places, place, c)
+	{
+		json_array_append_new(why,
+			json_sprintf("%s: objects were written there, and only the repository at "
+				     "the top of a tree is looked at",
+				place));
+	}
 	*ret = json_pack("{s:I, s:I, s:I, s:o, s:I, s:o}", "commits",
 		(json_int_t)json_array_size(g->commits), "listed", (json_int_t)i, "elsewhere",
 		g->elsewhere, "branches", g->branches ? json_copy(g->branches) : json_array(),

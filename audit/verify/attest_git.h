@@ -11,6 +11,8 @@
 #define WARD_ATTEST_OBJECTS_MAX 200000U
 #define WARD_ATTEST_COMMITS_LISTED 512U
 #define WARD_ATTEST_BRANCHES_LISTED 64U
+/* Places of other repositories that a statement names. */
+#define WARD_ATTEST_PLACES_LISTED 64U
 
 /* Zero; ward_attest_git_clear(). */
 struct ward_attest_git {
@@ -18,6 +20,8 @@ struct ward_attest_git {
 	json_t *commits;  /* [{"tree": PATH of the tree, "commit", "id of its tree"}] */
 	json_t *branches; /* [{"path", "name", "before", "after"}] */
 	json_t *why;	  /* what was not looked at: texts */
+	json_t *tops;	  /* git directories at the top of a tree or mount: {path: true} */
+	json_t *places;	  /* other ones that the session wrote objects into: {path: true} */
 	json_int_t branches_more, elsewhere;
 	bool objects_more;
 };

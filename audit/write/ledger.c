@@ -192,12 +192,24 @@ static int begin(struct append *a, const char *session, const struct ward_ledger
 	return 0;
 }
 
+/*
+ * Takes back what a full disk left of entries that the caller hears have failed. With something
+ * torn before them it stays: the next append then tells of it.
+ */
+static int write_entries(struct append *a)
+{
+	int r = ward_fd_write_all(a->f->fd, a->b.data, a->b.len);
+	if (r < 0 && a->t.whole == a->t.size && ftruncate(a->f->fd, a->t.whole) < 0)
+		return -errno;
+	return r;
+}
+
 /* To disk; and the checkpoint: `sync`, to disk as well. */
 static int commit(struct append *a, bool sync)
 {
 	int r = ward_buf_error(&a->b);
 	if (r == 0)
-		r = ward_fd_write_all(a->f->fd, a->b.data, a->b.len);
+		r = write_entries(a);
 	if (r == 0 && fdatasync(a->f->fd) < 0)
 		r = -errno;
 	if (r < 0 || !a->t.tree.good)

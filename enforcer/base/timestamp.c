@@ -119,3 +119,11 @@ int ward_timestamp_beginning(
 	memcpy(ret, found, sizeof(found));
 	return 0;
 }
+
+bool ward_timestamp_within(const char *time, const char *since, const char *until)
+{
+	if (!since && !until)
+		return true;
+	return time && (!since || strcmp(time, since) >= 0) &&
+	       (!until || strncmp(time, until, strlen(until)) <= 0);
+}

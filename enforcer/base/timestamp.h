@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,3 +27,9 @@ uint64_t ward_timestamp_ns(const char *text);
  */
 int ward_timestamp_beginning(const char *text, uint64_t now_ns, char ret[WARD_CLOCK_TEXT_MAX],
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Whether a time as records have it lies between two beginnings of times. NULL for either: no
+ * bound. What begins with `until` still lies before it. False: time is NULL, and a bound is given.
+ */
+bool ward_timestamp_within(const char *time, const char *since, const char *until);

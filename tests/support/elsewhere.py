@@ -8,6 +8,19 @@ import ledger_notes
 from segments import read_trail, segments
 
 
+def usage(text):
+    wanted = {"-h", "--help"} & set(sys.argv)
+    print(text.strip(), file=sys.stdout if wanted else sys.stderr)
+    return 0 if wanted else 2
+
+
+def one_verdict(kept, own):
+    """Of a name: what checkpoints from elsewhere say, if they say anything, in place of the trail's own."""
+    if kept and own.state != "intact":
+        kept.records = min(kept.records, own.records)
+    return kept or own
+
+
 def judge(v, res, trail, notes):
     """Checkpoints of one session, of rising size, against its lines."""
     if not segments(os.path.dirname(trail)):

@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 import ledger_notes
-from elsewhere import elsewhere
+from elsewhere import elsewhere, one_verdict, usage
 from gone import good_end
 from pairs import proofs_of_pairs
 from recorded import judge_grants, judge_policies
@@ -721,6 +721,8 @@ def public_all(there, keys):
 
 
 def main():
+    if {"-h", "--help"} & set(sys.argv) or len(sys.argv) < (5 if sys.argv[1:2] == ["--key"] else 2):
+        return usage(__doc__)
     if sys.argv[1] == "--key":
         if sys.argv[3] == "--proof" and sys.argv[2].startswith("wardfs."):
             with open(sys.argv[4], "rb") as f:
@@ -747,9 +749,11 @@ def main():
     with open(os.path.join(state, "key"), "rb") as f:
         root = f.read()
     bad = False
+    kept = {}
 
     def report(name, res):
         nonlocal bad
+        res = one_verdict(kept.pop(name, None), res)
         bad |= res.state not in ("intact", "unstarted", "removed", "expired")
         print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
 
@@ -772,6 +776,9 @@ def main():
     if len(sys.argv) == 3:
         session(sys.argv[2])
         return int(bad)
+    if len(sys.argv) > 3 and sys.argv[2] == "--checkpoints":
+        keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
+        elsewhere(sys.modules[__name__], sys.argv[3], state, root, sessions, keys, kept.setdefault)
     report("ledger", ledger)
     for name in sessions:
         session(name)
@@ -783,9 +790,8 @@ def main():
         res = Result()
         ledger_notes.cosigned(sys.modules[__name__], res, state, root, sys.argv[3])
         report("witness", res)
-    elif len(sys.argv) > 3:
-        keys = ledger.host_keys + [k for s in sessions.values() for k in s["keys"]]
-        elsewhere(sys.modules[__name__], sys.argv[3], state, root, sessions, keys, report)
+    for name in list(kept):
+        report(name, kept.pop(name))
     return int(bad)
 
 

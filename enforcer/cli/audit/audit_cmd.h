@@ -35,7 +35,8 @@ struct audit_cmd {
 	bool follow;
 	uint64_t lines; /* tail: so many records, AUDIT_LINES_MAX; 0: ten */
 	struct audit_filter filter;
-	const char *output; /* report: a file; NULL: stdout */
+	const char *output; /* report, attest, bundle, timestamp: a file; NULL: stdout */
+	bool replace;	    /* and it may be there already */
 	const char *format; /* export; NULL: jsonl */
 	const char *to;	    /* export: where to (export_to.h); NULL: stdout */
 	const char *cursor; /* export: the file that says how far it came */
@@ -68,12 +69,14 @@ struct audit_cmd {
 	const char *host;		      /* network; NULL: all */
 	const char *since;		      /* network, guarantees; as it was typed; NULL: all */
 	char since_time[WARD_CLOCK_TEXT_MAX]; /* and as records have it */
-	const char *at;			      /* policy: as it was typed; NULL: not given */
-	char at_time[WARD_CLOCK_TEXT_MAX];    /* and as records have it */
-	const char *verb;		      /* as it was typed, for messages and the ledger */
-	const char *object;		      /* file, process: what is asked about */
-	const char *session;		      /* as given; NULL: the latest */
-	const char *state;		      /* --state; NULL: the default */
+	const char *until;		      /* the same */
+	char until_time[WARD_CLOCK_TEXT_MAX];
+	const char *at;			   /* policy: as it was typed; NULL: not given */
+	char at_time[WARD_CLOCK_TEXT_MAX]; /* and as records have it */
+	const char *verb;		   /* as it was typed, for messages and the ledger */
+	const char *object;		   /* file, process: what is asked about */
+	const char *session;		   /* as given; NULL: the latest */
+	const char *state;		   /* --state; NULL: the default */
 	struct ward_store *store;
 	bool system; /* it is the one that the system's writer keeps of owner */
 	bool owner_given;

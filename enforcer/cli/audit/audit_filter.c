@@ -17,7 +17,9 @@ const struct argp_option audit_filter_options[] = {
 	{"kind", AUDIT_FILTER_KIND, "KIND", 0,
 		"open, create, close, rename, link, remove, deny, ...", 0},
 	{"verdict", AUDIT_FILTER_VERDICT, "VERDICT", 0,
-		"allow, deny, hide or ask. Without --kind, probes are left out", 0},
+		"allow, deny, hide or ask. With this, --path or --rule, and without --kind, the "
+		"attempts of wardfs at the start (kind probe) are left out",
+		0},
 	{"path", AUDIT_FILTER_PATH, "PATH", 0,
 		"A path and everything beneath it, or a pattern ('*' matches '/' too)", 0},
 	{"rule", AUDIT_FILTER_RULE, "FILE:LINE", 0, "The deciding rule", 0},

@@ -213,6 +213,8 @@ static error_t take_subject(int key, const char *arg, struct audit_cmd *c)
 		return take_moment(c, "--at: ", arg, &c->at, c->at_time);
 	case AUDIT_OPTION_SINCE:
 		return take_moment(c, "--since: ", arg, &c->since, c->since_time);
+	case AUDIT_OPTION_UNTIL:
+		return take_moment(c, "--until: ", arg, &c->until, c->until_time);
 	case AUDIT_OPTION_HOST:
 		c->host = arg;
 		return 0;
@@ -326,6 +328,9 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 	case AUDIT_OPTION_FORCE:
 		c->force = true;
 		return 0;
+	case AUDIT_OPTION_REPLACE:
+		c->replace = true;
+		return 0;
 	case AUDIT_OPTION_REASON:
 		return take_reason(c, arg);
 	case AUDIT_OPTION_FORMAT:
@@ -346,6 +351,8 @@ error_t audit_options_check(struct audit_cmd *c)
 		return audit_options_wrong(c, "--verified goes with --all, and not with --key", "");
 	if (c->digest && !c->verified)
 		return audit_options_wrong(c, "--digest needs --verified FILE", "");
+	if (c->replace && !c->output)
+		return audit_options_wrong(c, "--force goes with -o FILE", "");
 	if (c->force && !c->reason)
 		return audit_options_wrong(
 			c, "--force needs --reason TEXT: why does the trail go early?", "");

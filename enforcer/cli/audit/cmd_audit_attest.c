@@ -3,9 +3,9 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_attestation.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_output.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/base/output.h"
 
 static int run_attest(struct audit_cmd *c, struct ward_err *err)
 {
@@ -13,14 +13,15 @@ static int run_attest(struct audit_cmd *c, struct ward_err *err)
 	bool intact = false;
 	int r = audit_attestation_make(c, &b, &intact, err);
 	if (r == 0)
-		r = ward_output_write(c->output, true, &b, err);
+		r = audit_output_write(c, c->output, &b, err);
 	return r < 0 ? r : !intact;
 }
 
 /* --- on the command line --- */
 
 static const struct argp_option attest_options[] = {
-	{"output", 'o', "FILE", 0, "Into this file (default: stdout)", 0},
+	{"output", 'o', "FILE", 0, "Into this new file (default: stdout)", 0},
+	AUDIT_OUTPUT_FORCE,
 	{0},
 };
 const struct argp audit_attest_argp = {attest_options, audit_verb_parse, "[SESSION]",

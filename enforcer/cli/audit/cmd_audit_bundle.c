@@ -16,11 +16,11 @@
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_output.h"
 #include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/base/output.h"
 #include "enforcer/cli/base/say.h"
 
 #define BLOCK 512U
@@ -275,7 +275,7 @@ static int run_bundle(struct audit_cmd *c, struct ward_err *err)
 	if (!c->output)
 		return put_all(c, STDOUT_FILENO, err);
 	ward_cleanup(ward_output_drop) struct ward_output o = WARD_OUTPUT_INIT;
-	int r = ward_output_begin(c->output, 0600, true, &o, err);
+	int r = audit_output_begin(c, c->output, 0600, &o, err);
 	if (r < 0)
 		return r;
 	int status = put_all(c, o.fd, err);
@@ -287,7 +287,8 @@ static int run_bundle(struct audit_cmd *c, struct ward_err *err)
 /* --- on the command line --- */
 
 static const struct argp_option bundle_options[] = {
-	{"output", 'o', "FILE", 0, "Into this file (default: stdout)", 0},
+	{"output", 'o', "FILE", 0, "Into this new file (default: stdout)", 0},
+	AUDIT_OUTPUT_FORCE,
 	{0},
 };
 const struct argp audit_bundle_argp = {bundle_options, audit_verb_parse, "[SESSION]",

@@ -11,6 +11,7 @@
 #include "audit/export/export_otel.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -34,6 +35,7 @@ struct export
 	struct ward_export_how how;
 	struct ward_buf head; /* of a request of OTLP */
 	uint64_t after;
+	uint64_t last; /* number of the last record that the trail has */
 	struct ward_err *err;
 	char host[HOST_NAME_MAX + 1];
 };
@@ -96,6 +98,8 @@ static int send_record(struct export *x, const struct ward_export_record *er)
 static int export_record(void *ctx, const char *line, size_t len, const json_t *rec)
 {
 	struct export *x = ctx;
+	if (rec)
+		x->last = (uint64_t)json_integer_value(json_object_get(rec, "seq"));
 	if (!rec || !ward_filter_match(&x->c->filter.f, rec) ||
 		(uint64_t)json_integer_value(json_object_get(rec, "seq")) <= x->after)
 		return 0;
@@ -115,7 +119,7 @@ static int after_to(struct audit_cmd *c, struct export *x, int r, const char *na
 	struct ward_log *log, struct ward_err *err)
 {
 	r = ward_export_to_close(x->to, r, err);
-	if (r < 0 && c->cursor)
+	if (r < 0 && r != -ERANGE && c->cursor)
 		return ward_err_wrap(err, "the same command continues where this one ended");
 	if (r == 0)
 		audit_trail_warn(c, name, log);
@@ -178,6 +182,17 @@ static int take_target(const struct audit_cmd *c, struct export *x, struct ward_
 	return r < 0 ? ward_err_sys(err, r, "export") : 0;
 }
 
+/* A later record than the trail has was sent: it was cut, or is another one of this name. */
+static int say_beyond(const struct audit_cmd *c, const char *name, uint64_t sent, uint64_t has,
+	struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	return ward_err_set(err, -ERANGE,
+		"%s says that record %" PRIu64 " of %s was sent, and its trail has %" PRIu64
+		" records. 'wardfs audit verify %s' says why",
+		c->cursor, sent, name, has, ward_shell_quoted(&word, name));
+}
+
 static int walk(struct audit_cmd *c, struct export *x, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
@@ -201,6 +216,8 @@ static int walk(struct audit_cmd *c, struct export *x, struct ward_err *err)
 	/* A record that could not be judged was passed over. */
 	if (r == 0 && ward_actors_error(c->filter.f.actors) < 0)
 		r = ward_err_sys(err, -ENOMEM, "processes");
+	if (r == 0 && after > x->last)
+		r = say_beyond(c, name, after, x->last, err);
 	if (x->to)
 		return after_to(c, x, r, name, log, err);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
+#include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -21,9 +22,12 @@
 /* session.start, the policies and all probes are among so many records of a trail. */
 #define FIRST_MAX 2000U
 
+#define UNRECORDED "unrecorded"
+
 struct guarantees {
 	struct audit_cmd *c;
-	/* {name: {"held": n, "missing": [{session, time, reason: {why, because}}]}} */
+	/* {name: {"held": n, "missing": [{session, time, reason: {why, because}}]}}; of the
+	 * network also "unrecorded": n, of the sessions without a network */
 	json_t *all;
 	/* [{session, time, layer, name, text}]: attempts that were not refused */
 	json_t *failed;
@@ -80,13 +84,14 @@ static bool lists(const json_t *array, const char *name)
 
 /*
  * What no policy sets is part of every wall: a mode that lacks it ran without it, though nobody had
- * to allow that by name. Of limits, the session names those that its policy set and nothing held.
+ * to allow that by name. [limits] tmp has a default, so it is one of these. Of other limits, the
+ * session names those that its policy set and nothing held.
  */
 static int take_mode(struct guarantees *g, const json_t *rec, const json_t *sandbox)
 {
 	static const enum ward_guarantee walls[] = {WARD_GUARANTEE_FILES, WARD_GUARANTEE_PROCESSES,
 		WARD_GUARANTEE_NETWORK, WARD_GUARANTEE_SYSCALLS, WARD_GUARANTEE_PRIVILEGES,
-		WARD_GUARANTEE_END, WARD_GUARANTEE_INTEGRITY};
+		WARD_GUARANTEE_END, WARD_GUARANTEE_INTEGRITY, WARD_GUARANTEE_TMP};
 	const json_t *given = json_object_get(sandbox, "guarantees");
 	const json_t *missing = json_object_get(sandbox, "missing");
 	const char *mode = ward_query_text(json_object_get(rec, "detail"), "mode");
@@ -105,6 +110,34 @@ static int take_mode(struct guarantees *g, const json_t *rec, const json_t *sand
 	return r;
 }
 
+/* Did a session start in the time that is asked for? */
+static bool is_within(const struct audit_cmd *c, const char *time)
+{
+	return ward_timestamp_within(
+		time, c->since ? c->since_time : NULL, c->until ? c->until_time : NULL);
+}
+
+/*
+ * Did the session hold what it names? Trails of wardfs 0.2 and earlier also name the limits that
+ * this host could have held, had anybody set them.
+ */
+static bool is_held(const json_t *sandbox, const char *name)
+{
+	static const char limit[] = "limit-";
+	if (strncmp(name, limit, strlen(limit)) != 0 ||
+		strcmp(name, ward_guarantee_name(WARD_GUARANTEE_TMP)) == 0)
+		return true;
+	return json_object_get(json_object_get(sandbox, "limits"), name + strlen(limit));
+}
+
+/* Without a network the kernel refuses every connection, and nobody records the attempt. */
+static int add_unrecorded(struct guarantees *g)
+{
+	json_t *row = row_of(g, ward_guarantee_name(WARD_GUARANTEE_NETWORK));
+	const json_int_t n = json_integer_value(json_object_get(row, UNRECORDED));
+	return row && json_object_set_new(row, UNRECORDED, json_integer(n + 1)) == 0 ? 0 : -ENOMEM;
+}
+
 static int take_start(struct guarantees *g, const json_t *rec)
 {
 	const json_t *sandbox = json_object_get(json_object_get(rec, "detail"), "sandbox");
@@ -112,14 +145,15 @@ static int take_start(struct guarantees *g, const json_t *rec)
 	const char *name = NULL;
 	json_t *v = NULL;
 	size_t i = 0;
-	g->counts = !g->c->since || (time && strcmp(time, g->c->since_time) >= 0);
+	g->counts = is_within(g->c, time);
 	if (!g->counts)
 		return 1;
 	g->sessions++;
 	g->without += !sandbox;
 	json_array_foreach(json_object_get(sandbox, "guarantees"), i, v)
 	{
-		json_t *row = json_is_string(v) ? row_of(g, json_string_value(v)) : NULL;
+		const char *given = json_string_value(v);
+		json_t *row = given && is_held(sandbox, given) ? row_of(g, given) : NULL;
 		json_t *held = json_object_get(row, "held");
 		if (held && json_integer_set(held, json_integer_value(held) + 1) < 0)
 			return -ENOMEM;
@@ -129,7 +163,9 @@ static int take_start(struct guarantees *g, const json_t *rec)
 		if (add_missing(g, rec, name, v) < 0)
 			return -ENOMEM;
 	}
-	return take_mode(g, rec, sandbox);
+	const char *network = ward_query_text(sandbox, "network");
+	int r = network && strcmp(network, "none") == 0 ? add_unrecorded(g) : 0;
+	return r < 0 ? r : take_mode(g, rec, sandbox);
 }
 
 static int take_probe(struct guarantees *g, const json_t *rec)
@@ -189,8 +225,7 @@ static bool is_asked(struct guarantees *g, const char *session)
 	if (!a)
 		return audit_labels_match(g->c, session);
 	ward_clock_format((uint64_t)a->started, started);
-	return a->wanted &&
-	       (!g->c->since || a->started <= 0 || strcmp(started, g->c->since_time) >= 0);
+	return a->wanted && (a->started <= 0 || is_within(g->c, started));
 }
 
 static int look(struct guarantees *g, const char *session, struct ward_err *err)
@@ -268,6 +303,12 @@ static void print(const struct guarantees *g)
 		const json_t *list = json_object_get(row, "missing");
 		ward_outf("%-20s %8" JSON_INTEGER_FORMAT " %8zu\n", name,
 			json_integer_value(json_object_get(row, "held")), json_array_size(list));
+		const json_int_t none = json_integer_value(json_object_get(row, UNRECORDED));
+		if (none)
+			ward_outf("    %" JSON_INTEGER_FORMAT
+				  " without a network: the kernel refuses each connection, and no "
+				  "attempt is recorded\n",
+				none);
 		json_array_foreach(list, i, at)
 		{
 			const json_t *reason = json_object_get(at, "reason");
@@ -331,7 +372,10 @@ static int look_all(struct guarantees *g, struct ward_err *err)
 static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 {
 	struct guarantees g = {.c = c, .all = json_object(), .failed = json_array()};
-	audit_ledger_note_question(c, c->since ? c->since_time : "");
+	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
+	ward_buf_printf(&said, "%s%s%s", c->since ? c->since_time : "",
+		c->until ? (c->since ? " to " : "until ") : "", c->until ? c->until_time : "");
+	audit_ledger_note_question(c, ward_buf_str(&said));
 	int r = g.all && g.failed ? look_all(&g, err) : ward_err_sys(err, -ENOMEM, "guarantees");
 	bool missing = r == 0 && any_missing(&g);
 	if (r == 0 && c->json)
@@ -362,6 +406,8 @@ static const struct argp_option guarantees_options[] = {
 		"Only sessions that started at TIME or later. TIME is as for --since of audit "
 		"show",
 		0},
+	{"until", AUDIT_OPTION_UNTIL, "TIME", 0,
+		"Only sessions that started up to and including that second, minute or day", 0},
 	{0},
 };
 const struct argp audit_guarantees_argp = {guarantees_options, audit_verb_parse, NULL,

@@ -65,8 +65,9 @@ static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
 	struct ward_index_result res = {0};
 	struct ward_err none = WARD_ERR_INIT;
-	ward_buf_printf(&said, "%s%s%s%s", c->host ? "--host " : "", c->host ? c->host : "",
-		c->since ? " --since " : "", c->since ? c->since : "");
+	ward_buf_printf(&said, "%s%s%s%s%s%s", c->host ? "--host " : "", c->host ? c->host : "",
+		c->since ? " --since " : "", c->since ? c->since : "", c->until ? " --until " : "",
+		c->until ? c->until : "");
 	int r = audit_index_update(c, false, &res, &none);
 	/* Another user's, who keeps it: as it stands. */
 	if (r < 0 && r != -EPERM) {
@@ -127,17 +128,33 @@ static void print(const struct ward_traffic *n)
 	}
 }
 
+/* An empty answer is a different one where no attempt leaves a record. */
+static void say_nothing(const struct audit_cmd *c, const struct ward_traffic *n)
+{
+	if (!c->session)
+		ward_say(
+			"no connection or attempt is recorded; sessions without a network ([network] mode = none) record none");
+	else if (n->unrecorded)
+		ward_say(
+			"this session had no network ([network] mode = none): the kernel refuses each connection, and no attempt is recorded");
+	else
+		ward_say("no connection or attempt is recorded");
+}
+
 static int run_network(struct audit_cmd *c, struct ward_err *err)
 {
-	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {
-		.host = c->host, .since = c->since ? c->since_time : NULL};
+	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {.host = c->host,
+		.since = c->since ? c->since_time : NULL,
+		.until = c->until ? c->until_time : NULL};
 	int r = c->session ? ask_one(c, &n, err) : ask_all(c, &n, err);
 	if (r < 0)
 		return r;
 	if (c->json)
 		ward_print_json(n.rows ? json_incref(n.rows) : json_array());
-	else
+	else if (n.rows)
 		print(&n);
+	if (!n.rows)
+		say_nothing(c, &n);
 	if (ward_out_flush() < 0)
 		return ward_err_sys(err, -EIO, "stdout");
 	if (n.not_listed)
@@ -156,6 +173,8 @@ static const struct argp_option network_options[] = {
 		"Only this name or address, or a pattern with '*' or '?'", 0},
 	{"since", AUDIT_OPTION_SINCE, "TIME", 0,
 		"Only records from TIME on. TIME is as for --since of audit show", 0},
+	{"until", AUDIT_OPTION_UNTIL, "TIME", 0,
+		"Only records up to and including that second, minute or day", 0},
 	{0},
 };
 const struct argp audit_network_argp = {network_options, audit_verb_parse, "[SESSION]",

@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "audit/log/chain.h"
 #include "audit/query/policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/timestamp.h"
+#include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_trail.h"
@@ -22,14 +25,39 @@ static json_t *policy_json(const struct ward_policy_text *t)
 		(json_int_t)t->seq, "by", t->by, "sha256", t->digest, "text", ward_buf_str(&b));
 }
 
-/* The one in force at a time, as records have it; NULL: the session began later. */
+/*
+ * The one in force at the end of a second, minute or day, the beginning of a time as records have
+ * it: `audit list` prints starts in whole seconds. NULL: the session began later.
+ */
 static const struct ward_policy_text *at(const struct ward_policy_texts *t, const char *time)
 {
 	const struct ward_policy_text *found = NULL;
 	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].loaded && t->v[i].since && strcmp(t->v[i].since, time) <= 0)
+		if (t->v[i].loaded && t->v[i].since &&
+			ward_timestamp_within(t->v[i].since, NULL, time))
 			found = &t->v[i];
 	return found;
+}
+
+/*
+ * Had the session begun by then, by its entry in the ledger? That is what `audit list` prints, and
+ * it comes before the first record.
+ */
+static bool has_begun(struct audit_cmd *c, const char *name)
+{
+	struct ward_err none = WARD_ERR_INIT;
+	struct ward_ledger_view v = {0};
+	uint8_t root[WARD_KEY_BYTES];
+	bool has = false;
+	if (ward_store_read_key(c->store, root, &none) < 0)
+		return false;
+	if (audit_ledger_list(c, root, &v, &none) == 0) {
+		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
+		has = s && s->started && ward_timestamp_within(s->start_time, NULL, c->at_time);
+		ward_ledger_view_free(&v);
+	}
+	ward_chain_wipe(root, sizeof(root));
+	return has;
 }
 
 static void print_all(const struct ward_policy_texts *t, bool json)
@@ -47,10 +75,12 @@ static void print_all(const struct ward_policy_texts *t, bool json)
 	ward_print_policy(ward_buf_str(&b), b.len);
 }
 
-static int print_at(const struct audit_cmd *c, const char *name, const struct ward_policy_texts *t,
+static int print_at(struct audit_cmd *c, const char *name, const struct ward_policy_texts *t,
 	struct ward_err *err)
 {
 	const struct ward_policy_text *one = at(t, c->at_time);
+	if (!one && t->n > 0 && has_begun(c, name))
+		one = &t->v[0];
 	if (!one)
 		return ward_err_set(err, -ENOENT, "%s began later than %s", name, c->at_time);
 	if (c->json)
@@ -87,7 +117,8 @@ static const struct argp_option policy_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --at one object", 0},
 	{"at", AUDIT_OPTION_AT, "TIME", 0,
 		"Print only the policy in force at TIME, without a heading: its SHA-256 is the "
-		"digest in the records. TIME is as for --since of audit show",
+		"digest in the records. TIME is as for --since of audit show; of a second, minute "
+		"or day, its end counts",
 		0},
 	{0},
 };

@@ -132,6 +132,8 @@ static int run_remove(struct audit_cmd *c, struct ward_err *err)
 		r = bury(c, s, root, err);
 	if (r == 0)
 		r = ward_store_remove_session(c->store, s->name, err);
+	if (r == -ENOENT)
+		r = audit_ledger_explain_gone(c, s->name, r, err);
 	if (r == 0)
 		ward_outf("%s: removed\n", s->name);
 	ward_chain_wipe(root, sizeof(root));

@@ -8,10 +8,10 @@
 #include "audit/query/parse.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_output.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
-#include "enforcer/cli/base/output.h"
 #include "enforcer/cli/base/say.h"
 
 static int put_json(struct ward_buf *b, const json_t *report)
@@ -54,14 +54,15 @@ static int run_report(struct audit_cmd *c, struct ward_err *err)
 	json_decref(report);
 	if (r == 0)
 		r = ward_buf_error(&b);
-	return r < 0 ? ward_err_sys(err, r, "report") : ward_output_write(c->output, true, &b, err);
+	return r < 0 ? ward_err_sys(err, r, "report") : audit_output_write(c, c->output, &b, err);
 }
 
 /* --- on the command line --- */
 
 static const struct argp_option report_options[] = {
 	{"format", AUDIT_OPTION_FORMAT, "FORMAT", 0, "html (the default), md or json", 0},
-	{"output", 'o', "FILE", 0, "Into this file (default: stdout)", 0},
+	{"output", 'o', "FILE", 0, "Into this new file (default: stdout)", 0},
+	AUDIT_OUTPUT_FORCE,
 	{0},
 };
 const struct argp audit_report_argp = {report_options, audit_verb_parse, "[SESSION]",

@@ -19,7 +19,7 @@
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/audit/timestamp_tsa.h"
-#include "enforcer/cli/base/output.h"
+#include "enforcer/cli/audit/audit_output.h"
 #include "enforcer/cli/base/say.h"
 
 /* The ledger's last checkpoint, made where entries came since; with its number of entries. */
@@ -56,16 +56,6 @@ static int last_checkpoint(
 	return r < 0 ? ward_err_sys(err, r, "checkpoint") : 0;
 }
 
-static int write_new(const char *path, const struct ward_buf *b, struct ward_err *err)
-{
-	ward_cleanup(ward_output_drop) struct ward_output o = WARD_OUTPUT_INIT;
-	int r = ward_output_begin(path, 0644, false, &o, err);
-	if (r < 0)
-		return r;
-	r = ward_fd_write_all(o.fd, b->data, b->len);
-	return r < 0 ? ward_err_sys(err, r, "%s", path) : ward_output_finish(&o, err);
-}
-
 static int run_timestamp(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
@@ -83,9 +73,9 @@ static int run_timestamp(struct audit_cmd *c, struct ward_err *err)
 		r = ward_tsa_ask(c->object, note.data, note.len, &answer, err);
 	/* Without its stamp the checkpoint is still one. */
 	if (r == 0)
-		r = write_new(c->output, &note, err);
+		r = audit_output_write(c, c->output, &note, err);
 	if (r == 0)
-		r = write_new(ward_buf_str(&stamp), &answer, err);
+		r = audit_output_write(c, ward_buf_str(&stamp), &answer, err);
 	if (r < 0)
 		return r;
 	ward_outf("%" PRIu64 " %s of the ledger stamped\n", size, size == 1 ? "entry" : "entries");
@@ -102,6 +92,7 @@ static int run_timestamp(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option timestamp_options[] = {
 	{"output", 'o', "FILE", 0, "A new file for the checkpoint; the stamp goes into FILE.tsr",
 		0},
+	AUDIT_OUTPUT_FORCE,
 	{0},
 };
 const struct argp audit_timestamp_argp = {timestamp_options, audit_verb_parse, "COMMAND",

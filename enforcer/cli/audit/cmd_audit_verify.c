@@ -28,20 +28,20 @@
 #include "enforcer/cli/audit/audit_bundle.h"
 #include "enforcer/cli/audit/audit_tar.h"
 #include "enforcer/cli/audit/audit_verb.h"
+#include "enforcer/cli/audit/audit_verdicts.h"
 #include "enforcer/cli/audit/audit_verified.h"
 #include "enforcer/cli/audit/audit_verbs.h"
 #include "enforcer/cli/base/say.h"
+
+/* What the ledger is called in verdicts, and the attestation in a bundle behind the session. */
+#define LEDGER "ledger"
+#define ATTESTATION "/attestation.json"
 
 struct verify {
 	struct audit_cmd *c;
 	uint8_t root[WARD_KEY_BYTES];
 	struct ward_ledger_view ledger;
-	json_t *all;
-	bool bad;    /* something is not intact */
-	bool denied; /* a checkpoint that was kept elsewhere speaks against the one session asked
-			for */
-	size_t unread;
-	enum ward_verify_state last;	  /* of what was reported last */
+	struct audit_verdicts verdicts;
 	struct audit_verified_set before; /* --verified */
 	bool resumed;			  /* the ledger was read from where that ended */
 	struct ward_ledger_resume next;	  /* where it ended now */
@@ -53,32 +53,14 @@ struct verify {
 
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
 {
-	const char *state = ward_verify_state_name(r->state);
-	v->last = r->state;
-	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	/* It was told already that it is not. */
-	if (v->denied && r->state == WARD_VERIFY_INTACT)
-		return;
-	if (r->state != WARD_VERIFY_INTACT && r->state != WARD_VERIFY_UNSTARTED &&
-		r->state != WARD_VERIFY_REMOVED && r->state != WARD_VERIFY_EXPIRED)
-		v->bad = true;
-	if (v->c->json) {
-		json_array_append_new(v->all,
-			json_pack("{s:s, s:s, s:I, s:o, s:b, s:s}", "name", name, "state", state,
-				"records", (json_int_t)r->records, "first_bad",
-				r->first_bad ? json_integer((json_int_t)r->first_bad) : json_null(),
-				"running", r->running, "text", r->text));
-		return;
-	}
-	ward_outf("%s: %s", name, state);
-	if (r->first_bad)
-		ward_outf(" at record %" PRIu64, r->first_bad);
-	ward_outf("%s%s", r->text[0] ? ": " : "", r->text);
-	/* The last records have all of it. */
-	if (ward_cut_is(r->text))
-		ward_outf(" (all of it: wardfs audit%s tail --json %s)",
-			v->c->system ? " --system" : "", ward_shell_quoted(&word, name));
-	ward_outf(" (%" PRIu64 " record%s good)\n", r->records, ward_s(r->records));
+	audit_verdicts_report(&v->verdicts, name, r);
+}
+
+/* Of a source besides the trail or ledger itself, of which the verdict comes later. */
+static int keep(struct verify *v, const char *name, const struct ward_verify_result *r,
+	struct ward_err *err)
+{
+	return r->state == WARD_VERIFY_INTACT ? 0 : audit_verdicts_keep(&v->verdicts, name, r, err);
 }
 
 /* The copies of policies that lie beside the trail of a session of this store. */
@@ -164,7 +146,6 @@ static int or_unread(struct verify *v, const char *name, int r, struct ward_err 
 		return r;
 	ward_verify_say(&res, WARD_VERIFY_UNREAD, 0, "%s", err->text);
 	report(v, name, &res);
-	v->unread++;
 	*err = WARD_ERR_INIT;
 	return 0;
 }
@@ -185,7 +166,7 @@ static int verify_known(struct verify *v, const struct ward_ledger_session *s, s
 	const bool same = line.len && audit_verified_has(&v->before, ward_buf_str(&line));
 	int r = same ? 0 : verify_any(v, s->name, err);
 	v->unchanged += same;
-	if (r < 0 || line.len == 0 || (!same && v->last != WARD_VERIFY_INTACT))
+	if (r < 0 || line.len == 0 || (!same && v->verdicts.last != WARD_VERIFY_INTACT))
 		return r;
 	if (!same)
 		audit_verified_line(v->c->store, s, &after);
@@ -237,7 +218,7 @@ static int verify_all(struct verify *v, struct ward_err *err)
 {
 	struct ward_store_names names;
 	if (v->c->n_keys == 0)
-		report(v, "ledger", &v->ledger.result);
+		report(v, LEDGER, &v->ledger.result);
 	int r = ward_store_list(v->c->store, &names, err);
 	if (r < 0)
 		return r;
@@ -280,9 +261,7 @@ static int verify_kept_ledger(struct verify *v, struct ward_ledger_notes *n, str
 	int r = n->n ? ward_store_open_ledger(v->c->store, &fd, err) : 0;
 	if (r == 0 || r == -ENOENT)
 		r = ward_verify_anchored_ledger(fd, n, &res, err);
-	if (r == 0 && res.state != WARD_VERIFY_INTACT)
-		report(v, "ledger", &res);
-	return r;
+	return r < 0 ? r : keep(v, LEDGER, &res, err);
 }
 
 /* --witness: is the ledger what the witness cosigned? */
@@ -433,13 +412,15 @@ static bool verify_entry(struct verify *v, int fd)
 		ward_tlog_key_derive(v->root, &own);
 	ward_proof_check_entry(b.data, b.len, &own.pub, &res);
 	ward_chain_wipe(&own, sizeof(own));
-	report(v, "ledger", &res);
+	report(v, LEDGER, &res);
 	return true;
 }
 
-/* The same for an attestation. */
-static bool verify_attestation(struct verify *v, int fd)
+/* The same for an attestation. It is named as its session is; in a bundle, where the trail has that
+ * name, as the member. */
+static bool verify_attestation(struct verify *v, int fd, const char *member)
 {
+	char both[WARD_SESSION_NAME_MAX + 32];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_ATTEST_MAX};
 	char name[WARD_SESSION_NAME_MAX + 1] = "";
 	struct ward_verify_result res = {0};
@@ -456,7 +437,8 @@ static bool verify_attestation(struct verify *v, int fd)
 		n_keys = host_keys(v, name, own);
 	}
 	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, NULL);
-	report(v, name[0] ? name : "attestation", &res);
+	snprintf(both, sizeof(both), "%s%s", name[0] ? name : "attestation", member);
+	report(v, both, &res);
 	return true;
 }
 
@@ -515,12 +497,12 @@ static int verify_bundle(
 	int r = ward_log_open_files(t->v, t->n, &log);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
-	r = verify_foreign(v, path, log, t->checkpoints, err);
+	r = audit_bundle_policies(t, log, &res, err);
 	if (r == 0)
-		r = audit_bundle_policies(t, log, &res, err);
-	if (r == 0 && res.state != WARD_VERIFY_INTACT)
-		report(v, t->dir, &res);
-	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation))
+		r = keep(v, t->dir, &res, err);
+	if (r == 0)
+		r = verify_foreign(v, path, log, t->checkpoints, err);
+	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation, ATTESTATION))
 		r = ward_err_set(err, -EBADMSG, "%s: its attestation is not valid", path);
 	return r;
 }
@@ -532,6 +514,10 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 	ward_cleanup_fd int notes_fd = -1;
 	ward_cleanup_fd int fd = -1;
 	int r = ward_fd_open_named(path, WARD_NAMED_FILE, &fd, err);
+	if (r == -EISDIR)
+		return ward_err_set(err, r,
+			"%s is a directory; give the trail in it: %s%strail.jsonl", path, path,
+			path[strlen(path) - 1] == '/' ? "" : "/");
 	if (r < 0)
 		return r;
 	r = audit_tar_read(fd, path, &tar, err);
@@ -546,7 +532,7 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 			"%s is not a proof of an entry, and the key of a ledger verifies nothing "
 			"else",
 			path);
-	if (verify_proof(v, fd) || verify_attestation(v, fd))
+	if (verify_proof(v, fd) || verify_attestation(v, fd, ""))
 		return 0;
 	r = audit_trail_open_segments(path, fd, &log);
 	if (r < 0)
@@ -578,9 +564,7 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 	} else if (r == -ENOENT) {
 		snprintf(res.text, sizeof(res.text), "the trail is not there");
 	}
-	if (res.state != WARD_VERIFY_INTACT)
-		report(v, name, &res);
-	return 0;
+	return keep(v, name, &res, err);
 }
 
 /* Is the note signed by a key that counts here: those given, else this host's? */
@@ -619,7 +603,6 @@ static int verify_kept(struct verify *v, const char *name, struct ward_err *err)
 		return 0;
 	if (r == 0)
 		r = keep_session(v, name, &notes, err);
-	const bool was = v->bad;
 	if (r < 0)
 		return r;
 	bool has = own_key(v, &own);
@@ -631,11 +614,9 @@ static int verify_kept(struct verify *v, const char *name, struct ward_err *err)
 			"%zu of %zu checkpoints of %s, and %zu of the ledger, are signed by keys "
 			"that do not count here",
 			notes.n - n, notes.n, name, v->ledger_foreign);
-		report(v, "checkpoints", &res);
+		r = keep(v, "checkpoints", &res, err);
 	}
-	r = n ? verify_elsewhere(v, &notes, 0, n, err) : 0;
-	v->denied = v->bad && !was;
-	return r;
+	return r == 0 && n ? verify_elsewhere(v, &notes, 0, n, err) : r;
 }
 
 static int verify_one(struct verify *v, struct ward_err *err)
@@ -655,8 +636,19 @@ static int verify_one(struct verify *v, struct ward_err *err)
 	r = verify_session(v, name, err);
 	/* The verdict rests on the ledger. */
 	if (r == 0 && v->ledger.result.state != WARD_VERIFY_INTACT)
-		report(v, "ledger", &v->ledger.result);
+		report(v, LEDGER, &v->ledger.result);
 	return r;
+}
+
+/* As or_unread(), of a source besides the trail itself. */
+static int keep_unread(struct verify *v, const char *name, int r, struct ward_err *err)
+{
+	struct ward_verify_result res = {0};
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	ward_verify_say(&res, WARD_VERIFY_UNREAD, 0, "%s", err->text);
+	*err = WARD_ERR_INIT;
+	return keep(v, name, &res, err);
 }
 
 /* --all with checkpoints that were kept elsewhere: is everything here that they speak of? */
@@ -682,21 +674,23 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 			good++;
 		}
 		if (good > i)
-			r = or_unread(v, notes.v[i].session,
+			r = keep_unread(v, notes.v[i].session,
 				verify_elsewhere(v, &notes, i, good, err), err);
 	}
 	if (r == 0 && foreign > 0) {
 		snprintf(res.text, sizeof(res.text), "keys of other hosts signed %zu of %zu",
 			foreign, all);
-		report(v, "checkpoints", &res);
+		r = keep(v, "checkpoints", &res, err);
 	}
 	return r;
 }
 
 static int run_verify(struct audit_cmd *c, struct ward_err *err)
 {
-	struct verify v = {.c = c, .all = json_array()};
+	struct verify v = {
+		.c = c, .verdicts = {.json = c->json, .system = c->system, .all = json_array()}};
 	/* Without a further key this host's own would judge. */
+	const bool given = c->n_keys > 0;
 	const bool entry = c->has_ledger_key && !c->n_keys;
 	int r = c->n_keys || entry ? 0 : ward_store_read_key(c->store, v.root, err);
 	if (entry && !audit_verb_is_file(c->session))
@@ -714,31 +708,38 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 		r = ward_err_set(err, -EINVAL,
 			"--all with --checkpoints compares them with the ledger: leave --key out");
 	if (r == 0 && c->all) {
-		r = verify_all(&v, err);
+		r = c->checkpoints ? verify_anchored(&v, err) : 0;
+		if (r == 0)
+			r = verify_all(&v, err);
 		if (r == 0)
 			r = verify_cosigned(&v, err);
-		if (r == 0 && c->checkpoints)
-			r = verify_anchored(&v, err);
 	} else if (r == 0 && audit_verb_is_file(c->session)) {
 		/* It says which keys count. */
 		bool by_ledger =
 			c->n_keys == 0 && !entry && v.ledger.result.state != WARD_VERIFY_INTACT;
 		r = verify_file(&v, c->session, err);
 		if (r == 0 && by_ledger)
-			report(&v, "ledger", &v.ledger.result);
+			report(&v, LEDGER, &v.ledger.result);
 	} else if (r == 0)
 		r = verify_one(&v, err);
+	if (r == 0)
+		audit_verdicts_rest(&v.verdicts);
 	if (r == 0 && c->json)
-		ward_print_json(json_incref(v.all));
-	if (r == 0 && v.unread)
-		r = ward_err_set(err, -EIO, "%zu could not be read", v.unread);
-	json_decref(v.all);
+		ward_print_json(json_incref(v.verdicts.all));
+	if (r == 0 && v.verdicts.unread)
+		r = ward_err_set(err, -EIO, "%zu could not be read", v.verdicts.unread);
+	if (r == 0 && given && v.verdicts.foreign)
+		ward_say(
+			"if the other host has rotated its key since, let it print the rotations with "
+			"'wardfs audit key chain', and give both: --key KEY --key CHAIN");
+	const bool bad = v.verdicts.bad;
+	audit_verdicts_clear(&v.verdicts);
 	ward_ledger_view_free(&v.ledger);
 	audit_verified_free(&v.before);
 	ward_ledger_resume_clear(&v.next);
 	ward_buf_clear(&v.now);
 	ward_chain_wipe(v.root, sizeof(v.root));
-	return r < 0 ? r : v.bad;
+	return r < 0 ? r : bad;
 }
 
 /* --- on the command line --- */

@@ -33,7 +33,8 @@ struct asked {
 	size_t at;
 	struct ward_tlog_note note;
 	uint64_t old;
-	int ledger_fd; /* read-only */
+	int ledger_fd;			/* read-only */
+	struct ward_verify_result kept; /* the ledger against what the witness signed before */
 };
 
 /* The secret half is not in memory any more when the witness is asked. */
@@ -72,7 +73,7 @@ static int prepare(struct audit_cmd *c, struct asked *a, struct ward_err *err)
 	r = ward_anchored_cosigned(cosigned, &a->log, &c->witness, &before, &time, &bad, err);
 	if (r == 0 && before.n > 0)
 		a->old = before.v[before.n - 1].size;
-	return r;
+	return r < 0 ? r : ward_verify_anchored_ledger(a->ledger_fd, &before, &a->kept, err);
 }
 
 /* "old N", the nodes of the consistency proof, an empty line, the checkpoint. */
@@ -138,7 +139,15 @@ static int keep(struct audit_cmd *c, struct asked *a, const struct ward_buf *bod
 	return r < 0 ? ward_err_sys(err, r, "ledger.cosigned") : 0;
 }
 
-/* 409: what the witness signed last. 0: ask again with it; 1: it has seen more; -EBADMSG. */
+/*
+ * Neither answer has a signature, and anybody between here and the witness can give it. So it is no
+ * verdict: a checkpoint that both signed is.
+ */
+#define UNSIGNED                                                                                   \
+	"The answer has no signature. Ask the operator for the last checkpoint that the witness "  \
+	"cosigned, and run 'wardfs audit verify --all --checkpoints FILE'"
+
+/* 409: what the witness signed last, so it says. 0: ask again with it; -EBADMSG. */
 static int take_conflict(
 	struct audit_cmd *c, struct asked *a, const struct ward_buf *body, struct ward_err *err)
 {
@@ -149,12 +158,11 @@ static int take_conflict(
 		memcpy(text, body->data, body->len - 1);
 	if (!ward_quantity_digits(&p, &size) || *p || size == a->old)
 		return ward_err_set(err, -EBADMSG, "%s: 409 without another size", c->object);
-	if (size > a->note.size) {
-		ward_outf("witness: truncated at record %" PRIu64 ": %s cosigned %" PRIu64
-			  " entries, and the ledger has %" PRIu64 "\n",
-			a->note.size + 1, c->witness.name, size, a->note.size);
-		return 1;
-	}
+	if (size > a->note.size)
+		return ward_err_set(err, -EBADMSG,
+			"%s says that %s cosigned %" PRIu64 " entries, and the ledger has %" PRIu64
+			". " UNSIGNED,
+			c->object, c->witness.name, size, a->note.size);
 	a->old = size;
 	return 0;
 }
@@ -163,11 +171,10 @@ static int told(struct audit_cmd *c, const struct asked *a, int status, struct w
 {
 	char vkey[WARD_NOTE_VKEY_MAX];
 	ward_note_key_print(&a->log, vkey);
-	if (status == INCONSISTENT) {
-		ward_outf("witness: edited: what %s cosigned is not the beginning of the ledger\n",
-			c->witness.name);
-		return 1;
-	}
+	if (status == INCONSISTENT)
+		return ward_err_set(err, -EBADMSG,
+			"%s says that what %s cosigned is not the beginning of the ledger. " UNSIGNED,
+			c->object, c->witness.name);
 	if (status == UNKNOWN_LOG || status == FORBIDDEN)
 		return ward_err_set(err, -EACCES,
 			"%s does not follow this log (%d). Give its operator the key: %s",
@@ -210,8 +217,13 @@ static int run_witness(struct audit_cmd *c, struct ward_err *err)
 		return 2;
 	}
 	int r = prepare(c, &a, err);
-	if (r == 0)
+	if (r == 0 && a.kept.state != WARD_VERIFY_INTACT) {
+		ward_outf("witness: %s at record %" PRIu64 ": %s\n",
+			ward_verify_state_name(a.kept.state), a.kept.first_bad, a.kept.text);
+		r = 1;
+	} else if (r == 0) {
 		r = ask(c, &a, err);
+	}
 	if (a.ledger_fd >= 0)
 		close(a.ledger_fd);
 	return r;
@@ -228,8 +240,8 @@ const struct argp audit_witness_argp = {witness_options, audit_verb_parse, "URL"
 	"Sends the ledger's last checkpoint to a witness (C2SP tlog-witness), with a proof that "
 	"it extends the checkpoint before, and keeps the witness's signature. 'wardfs audit "
 	"verify --all --witness VKEY' verifies it. URL is http://HOST[:PORT][/PREFIX].\vExit "
-	"status: 0; 1 the witness has seen another ledger; 2 usage; 125 the witness did not "
-	"answer.",
+	"status: 0; 1 the ledger is not what the witness signed before; 2 usage; 125 the "
+	"witness did not cosign.",
 	audit_options_plain, NULL, NULL};
 static const struct audit_verb witness_verb = {
 	.name = "witness",

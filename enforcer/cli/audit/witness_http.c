@@ -179,6 +179,9 @@ int ward_witness_post(
 		return ward_err_sys(err, r, "%s", url);
 	if (heard.len >= sizeof(status))
 		memcpy(&status, heard.data, sizeof(status));
+	/* It was closed or reset in between: the errno, as the child has it. */
+	if (status < 0 && status > -4096 && status != -EBADMSG)
+		return ward_err_sys(err, status, "%s", url);
 	if (status < 100 || status > 999)
 		return ward_err_set(
 			err, -EBADMSG, "%s: the answer is not HTTP, or is too long", url);

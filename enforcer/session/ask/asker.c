@@ -16,7 +16,6 @@
 
 /* Of a command line; what is behind it is left out. */
 #define LINE_MAX_BYTES 2048
-#define NAME_MAX_BYTES 64
 
 static ssize_t read_of(pid_t pid, const char *what, char *buf, size_t size)
 {
@@ -39,11 +38,11 @@ static pid_t parent_of(pid_t pid)
 	return at && strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0;
 }
 
-static bool name_of(pid_t pid, char name[NAME_MAX_BYTES])
+bool ward_asker_name(pid_t pid, char ret[WARD_ASKER_NAME_MAX])
 {
-	if (read_of(pid, "comm", name, NAME_MAX_BYTES) <= 0)
+	if (read_of(pid, "comm", ret, WARD_ASKER_NAME_MAX) <= 0)
 		return false;
-	name[strcspn(name, "\n")] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
 	return true;
 }
 
@@ -51,9 +50,9 @@ static void add_ancestors(json_t *o, pid_t pid, pid_t top)
 {
 	json_t *list = json_array();
 	for (unsigned i = 0; i < WARD_ASKER_ANCESTORS; i++) {
-		char name[NAME_MAX_BYTES], text[NAME_MAX_BYTES + 16];
+		char name[WARD_ASKER_NAME_MAX], text[WARD_ASKER_NAME_MAX + 16];
 		pid = parent_of(pid);
-		if (pid <= 1 || pid == top || !name_of(pid, name))
+		if (pid <= 1 || pid == top || !ward_asker_name(pid, name))
 			break;
 		(void)snprintf(text, sizeof(text), "%s (%d)", name, (int)pid);
 		json_array_append_new(list, ward_control_text(text));
@@ -103,11 +102,11 @@ static void add_line(json_t *o, pid_t pid)
 
 void ward_asker_add(json_t *o, pid_t pid, pid_t top, bool line)
 {
-	char name[NAME_MAX_BYTES], path[64], exe[1024];
+	char name[WARD_ASKER_NAME_MAX], path[64], exe[1024];
 	if (pid <= 0)
 		return;
 	json_object_set_new(o, "pid", json_integer(pid));
-	if (name_of(pid, name))
+	if (ward_asker_name(pid, name))
 		json_object_set_new(o, "program", ward_control_text(name));
 	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	const ssize_t n = readlink(path, exe, sizeof(exe) - 1);

@@ -62,8 +62,8 @@ static void put_cause(struct ward_buf *b, const char *mark)
 	bool same = space && read_boot(&boot) == 0 &&
 		    strncmp(space + 1, ward_buf_str(&boot), boot.len) == 0;
 	if (same)
-		ward_buf_puts(b, "all processes of the session were killed at once: records that "
-				 "were in memory still are missing");
+		ward_buf_puts(b, "all processes of the session were killed at once, or the disk "
+				 "was full: records that were in memory still are missing");
 	else
 		ward_buf_printf(b, "the host stopped; %s", bound);
 }

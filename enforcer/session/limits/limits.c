@@ -369,18 +369,32 @@ static json_t *describe(const struct ward_limits *l, const struct limit *m)
 	return o;
 }
 
+/*
+ * The limits that nobody set. What could hold them is no guarantee of the session. [limits] tmp has
+ * a default, which the view of a session holds.
+ */
+static uint32_t unset(const struct ward_limits *l)
+{
+	uint32_t bits = 0;
+	for (size_t i = 0; i < LIMITS; i++)
+		if (value_of(l, &limits[i]) == WARD_UNLIMITED)
+			bits |= WARD_GUARANTEE_BIT(limits[i].guarantee);
+	return bits;
+}
+
 void ward_limits_describe(const struct ward_limits *l, json_t *o)
 {
 	json_t *names = json_array(), *held = json_object(), *missing = json_object();
 	json_t *groups = json_array();
+	const uint32_t given = l->held & ~(l->weakened | l->left_out | l->unheld | unset(l));
 	for (unsigned i = 0; i < WARD_GUARANTEES; i++)
-		if (l->held & ~(l->weakened | l->left_out | l->unheld) & WARD_GUARANTEE_BIT(i))
+		if (given & WARD_GUARANTEE_BIT(i))
 			json_array_append_new(
 				names, json_string(ward_guarantee_name((enum ward_guarantee)i)));
 	for (size_t i = 0; i < LIMITS; i++) {
 		const struct limit *m = &limits[i];
 		uint32_t bit = WARD_GUARANTEE_BIT(m->guarantee);
-		if (!asked(l, m))
+		if (!asked(l, m) && !(given & bit))
 			continue;
 		json_object_set_new(held, m->key, describe(l, m));
 		if ((l->weakened | l->left_out | l->unheld) & bit)

@@ -20,6 +20,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/session/ask/asker.h"
 #include "enforcer/session/owner/project.h"
 #include "enforcer/session/plan/runtime.h"
 #include "enforcer/session/plan/sockets.h"
@@ -213,6 +214,20 @@ static void decide_net(const struct ward_permission *x, struct question *q)
 
 /* --- one question --- */
 
+/* A program or a library is a file, too. Of a name alone nobody knows where it would be found. */
+static bool is_file(const char *permission)
+{
+	return strcmp(permission, "run") == 0 || strcmp(permission, "ffi") == 0;
+}
+
+static void name_file(const struct ward_permission *x, struct question *q)
+{
+	if (!q->value || !strchr(q->value, '/') || absolute(x, q, q->path) < 0)
+		q->path[0] = '\0';
+	else
+		(void)in_tree(x, q->path);
+}
+
 /* Refused: what is none of these, among them programs and libraries. */
 static int decide(const struct ward_permission *x, struct question *q)
 {
@@ -220,6 +235,10 @@ static int decide(const struct ward_permission *x, struct question *q)
 		return decide_file(x, q, WARD_RIGHT_READ);
 	if (strcmp(q->permission, "write") == 0)
 		return decide_file(x, q, WARD_RIGHT_WRITE);
+	if (is_file(q->permission)) {
+		name_file(x, q);
+		return 0;
+	}
 	if (strcmp(q->permission, "net") == 0 || strcmp(q->permission, "import") == 0)
 		decide_net(x, q);
 	/* Of the session alone: [env] decided what is there, and the figures are the sandbox's. */
@@ -239,13 +258,14 @@ static void note_what(struct ward_permission *x, const struct question *q)
 	else if (net && colon) {
 		ward_event_bytes(&x->ev, WARD_TAG_HOST, q->value, (size_t)(colon - q->value));
 		ward_event_u64(&x->ev, WARD_TAG_PORT, strtoul(colon + 1, NULL, 10));
-	} else if (q->value)
+	} else if (net && q->value)
 		ward_event_text(&x->ev, WARD_TAG_HOST, q->value);
 }
 
 static int record(struct ward_permission *x, const struct question *q)
 {
 	ward_cleanup_free char *text = NULL;
+	char comm[WARD_ASKER_NAME_MAX];
 	if (asprintf(&text, "Deno asked for %s%s%s", q->permission, q->value ? ": " : ", all of it",
 		    q->value ? q->value : "") < 0) {
 		text = NULL;
@@ -254,6 +274,8 @@ static int record(struct ward_permission *x, const struct question *q)
 	ward_event_begin(&x->ev, WARD_EVENT_DENY);
 	ward_event_u64(&x->ev, WARD_TAG_PID, (uint64_t)q->from->pid);
 	ward_event_u64(&x->ev, WARD_TAG_UID, q->from->uid);
+	if (ward_asker_name(q->from->pid, comm))
+		ward_event_text(&x->ev, WARD_TAG_COMM, comm);
 	note_what(x, q);
 	ward_event_text(&x->ev, WARD_TAG_RULE, q->place.len ? ward_buf_str(&q->place) : "mode");
 	ward_event_text(&x->ev, WARD_TAG_RULE_TEXT,

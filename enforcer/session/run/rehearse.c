@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,10 +34,12 @@ static void by_scope(json_t *o)
 		if (l)
 			json_object_set_new(l, "by", json_string("cgroup v2"));
 	}
-	for (unsigned i = 0; i < WARD_GUARANTEES; i++)
-		if (BY_SCOPE & WARD_GUARANTEE_BIT(i))
-			json_array_append_new(
-				names, json_string(ward_guarantee_name((enum ward_guarantee)i)));
+	for (unsigned i = 0; i < WARD_GUARANTEES; i++) {
+		const char *name = ward_guarantee_name((enum ward_guarantee)i);
+		if (BY_SCOPE & WARD_GUARANTEE_BIT(i) &&
+			json_object_get(limits, name + strlen("limit-")))
+			json_array_append_new(names, json_string(name));
+	}
 }
 
 static int open_limits(

@@ -10,7 +10,7 @@ set -eu
 export XDG_STATE_HOME="$PWD"
 STATE=$PWD/wardfs
 attested() {
-	audit attest -o statement "$1" || fail "attest $1"
+	audit attest --force -o statement "$1" || fail "attest $1"
 	vkey=$(audit key show)
 	both --attestation statement intact
 	python3 "$WARD_SRC/tests/cases/audit/lib/attest-git-of.py" statement work "$@" || fail "$1"
@@ -50,6 +50,15 @@ inside forged 'echo 5 >j && git add j && git commit -qm five && o=$(git rev-pars
 attested forged
 grep -q 'no commit of that digest' said || fail "forged: $(cat said)"
 (cd work && git fsck >/dev/null 2>&1) && fail "control: it is forged"
+
+# Repositories further down, made inside: not looked at, and the statement says where.
+inside below 'git init -q sub && git -C sub commit -q --allow-empty -m inside && git init -q --bare bare && git -C sub push -q ../bare HEAD'
+attested below
+for place in sub/.git bare; do
+	grep -q "\"/workspace/$place: objects were written there" said || fail "below: $(cat said)"
+done
+grep -q '"/workspace/.git: ' said && fail "the top of the tree: $(cat said)"
+rm -rf work/sub work/bare
 
 # A bomb, a link out, a fifo in the place of an object or a branch: nothing is waited for or
 # followed.

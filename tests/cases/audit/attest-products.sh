@@ -22,11 +22,11 @@ cd work && git init -q . && echo before >kept && echo old >changed
 	ln e/f linked' || fail "run"
 cd ..
 vkey=$(audit key show)
-audit attest -o statement made || fail "attest"
+audit attest --force -o statement made || fail "attest"
 both --attestation statement intact
 python3 "$WARD_SRC/tests/cases/audit/lib/attest-products-of.py" work statement || fail "other subjects than what is there"
 # The control: without digests in the records there are no subjects, and the statement says of how
 # many.
 (cd work && "$WARDFS" run --session plain -- sh -c 'echo x >changed') || fail "run"
-audit attest -o statement plain || fail "attest"
+audit attest --force -o statement plain || fail "attest"
 python3 "$WARD_SRC/tests/cases/audit/lib/attest-products-none.py" statement || fail "without digests"

@@ -48,6 +48,33 @@ audit prune >said || fail "prune, with room"
 rm -rf state/*
 run --session roomy --events 10
 
+# No room for an entry of the ledger: it fails, and nothing of it is left. Neither is anything of a
+# checkpoint. The control: with room the same entries are there.
+mount -o remount,size=$(($(df -k --output=used state | tail -n 1) + 24))k state
+long=$(printf '%0900d' 0)
+n=0
+while audit hold --reason "$long" roomy >/dev/null 2>err; do
+	n=$((n + 1))
+	[ $n -lt 200 ] || fail "the disk is never full"
+done
+grep -q 'No space left' err || fail "$(cat err)"
+[ $n -gt 0 ] || fail "control: not one entry had room"
+agree "a full disk under the ledger"
+grep -q "^ledger intact $((n + 2)) 0\$" mine || fail "after $n entries: $(cat mine)"
+for verb in 'key rotate' 'release --reason over' 'remove --force --reason over'; do
+	case $verb in key*) ;; *) verb="$verb roomy" ;; esac
+	# shellcheck disable=SC2086
+	audit $verb >said 2>err || grep -q 'No space left\|on hold' err || fail "$verb: $(cat err)"
+	agree "a full disk, $verb"
+	grep -q "^ledger intact " mine || fail "$verb: $(cat mine)"
+done
+mount -o remount,size=64m state
+expect 0 audit hold --reason "$long" roomy
+expect 0 audit release --reason over roomy
+run --session more --events 10
+agree "room again"
+grep -q "^ledger intact " mine || fail "with room: $(cat mine)"
+
 mount -o remount,ro state
 "$WARD_BUILD/tests/support/auditrun" --program "$WARD_BUILD/wardfs-audit" --state "$STATE" \
 	>/dev/null 2>err && fail "a session starts where no trail can be written"

@@ -117,6 +117,12 @@ last() {
 }
 wait_until 60 last || fail "the rest"
 [ "$(grep -n "^$first\$" got | cut -d: -f1)" ] || fail "began behind $first: $(head -n 1 got)"
+# A cursor beyond the end: the trail was cut, or is another one. The control: one at its end.
+sed "s/ [0-9]* *$/ 99999/" rude.cursor >beyond.cursor
+printf '%-127s\n' "long $(records long)" >end.cursor
+audit export --to "$to" --cursor end.cursor long || fail "control: at the end"
+audit export --to "$to" --cursor beyond.cursor long 2>err && fail "beyond the end, and yet"
+grep -q "beyond.cursor says that record 99999 of long was sent, and its trail has $(records long) records" err || fail "$(cat err)"
 # A cursor is of one session, and a word is no target.
 audit export --to "$to" --cursor rude.cursor x 2>err && fail "the cursor belongs to another session"
 grep -q 'cursor belongs to another session' err || fail "$(cat err)"

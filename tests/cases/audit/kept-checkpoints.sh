@@ -54,9 +54,25 @@ done
 said 1 "two: edited at record" --checkpoints "$kept"
 said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" one
 said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" "./$trail"
-# One verdict each.
-audit verify --json --checkpoints "$kept" one >out || true
-[ "$(grep -c '"state"' out)" -eq 1 ] || fail "two verdicts: $(cat out)"
+# One verdict each, also where the trail is not intact by itself, and with --all.
+one_each() {
+	audit verify --json --checkpoints "$kept" "$@" >out || true
+	python3 -c '
+import json, sys
+names = [r["name"] for r in json.load(sys.stdin)]
+assert names and len(names) == len(set(names)), names' <out || fail "two verdicts: $(cat out)"
+}
+one_each one
+one_each --all
+said 1 "two: edited at record" --checkpoints "$kept" --all
+cp "$trail" whole
+head -n 20 whole >"$trail"
+said 1 "one: truncated at record 21" one
+said 1 "; by itself it is truncated at record 21" --checkpoints "$kept" one
+one_each one
+one_each --all
+one_each "./$trail"
+cp whole "$trail"
 rm -r state
 mv good state
 

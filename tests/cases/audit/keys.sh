@@ -49,7 +49,7 @@ grep -q 'neither a public key nor' said || fail "a forged link: $(cat said)"
 # enroll: a session of another host, and what was taken from it
 cp -r elsewhere/sessions/foreign abroad
 "$WARD_BUILD/wardfs" audit prove foreign 3 --state "$PWD/elsewhere" >proof 2>/dev/null || fail "prove"
-"$WARD_BUILD/wardfs" audit attest -o statement foreign --state "$PWD/elsewhere" || fail "attest"
+"$WARD_BUILD/wardfs" audit attest --force -o statement foreign --state "$PWD/elsewhere" || fail "attest"
 for f in abroad/trail.jsonl proof statement; do
 	[ "$(of $f)" = "foreign key" ] || fail "$f, before: $(of $f)"
 done
@@ -68,7 +68,7 @@ audit key revoke "$other" || fail "revoke"
 STATE=$PWD/elsewhere run --session after --events 10
 cp -r elsewhere/sessions/after abroad2
 "$WARD_BUILD/wardfs" audit prove after 3 --state "$PWD/elsewhere" >proof 2>/dev/null || fail "prove"
-"$WARD_BUILD/wardfs" audit attest -o statement after --state "$PWD/elsewhere" || fail "attest"
+"$WARD_BUILD/wardfs" audit attest --force -o statement after --state "$PWD/elsewhere" || fail "attest"
 for f in abroad2/trail.jsonl proof statement; do
 	[ "$(of $f)" = "foreign key" ] || fail "$f, revoked: $(of $f)"
 done

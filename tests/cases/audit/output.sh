@@ -15,9 +15,9 @@ reset() {
 }
 
 # The verbs that write a file: its name follows.
-writers='audit report -o
-audit bundle -o
-audit attest -o
+writers='audit report --force -o
+audit bundle --force -o
+audit attest --force -o
 profile export medium --force -o
 learn --force --write'
 echo x >.gitignore
@@ -57,10 +57,10 @@ reset
 works there
 chown 4711:4711 there
 chmod 640 there
-expect 0 "$WARDFS" audit report -o there
+expect 0 "$WARDFS" audit report --force -o there
 [ "$(stat -c %u:%g:%a there)" = 4711:4711:640 ] || fail "$(stat -c %u:%g:%a there)"
 chmod 666 there
-expect 0 "$WARDFS" audit bundle -o there
+expect 0 "$WARDFS" audit bundle --force -o there
 [ "$(stat -c %u:%g:%a there)" = 4711:4711:600 ] || fail "a bundle that others can read: $(stat -c %a there)"
 
 echo "--- a file that another user left where everybody can write"
@@ -123,7 +123,7 @@ mount -t tmpfs -o size=64k tmpfs small
 echo old >small/there
 dd if=/dev/zero of=small/fill bs=1k count=200 2>/dev/null || :
 got=0
-"$WARDFS" audit bundle -o small/there 2>"$WARD_TMP/.err" || got=$?
+"$WARDFS" audit bundle --force -o small/there 2>"$WARD_TMP/.err" || got=$?
 text=$(cat small/there)
 left=$(find small -name '.wardfs-*')
 umount small

@@ -73,7 +73,7 @@ for name in plain packed; do
 	audit export $name >exported && cmp exported $name.text || fail "export, $name"
 	audit summary --json $name >/dev/null || fail "summary, $name"
 	audit denials --json $name >/dev/null || fail "denials, $name"
-	audit report -o report.html $name || fail "report, $name"
+	audit report --force -o report.html $name || fail "report, $name"
 	grep -q intact report.html || fail "report, $name: not intact"
 	audit prove $name 31 >proof || fail "prove, $name"
 	both --proof proof intact
@@ -81,9 +81,9 @@ for name in plain packed; do
 	both --proof proof intact
 	audit prove $name --from 14 >proof || fail "prove --from, $name"
 	both --proof proof intact
-	audit attest -o statement $name || fail "attest, $name"
+	audit attest --force -o statement $name || fail "attest, $name"
 	both --attestation statement intact
-	audit bundle -o bundle.tar $name || fail "bundle, $name"
+	audit bundle --force -o bundle.tar $name || fail "bundle, $name"
 	mkdir away
 	tar -C away -xf bundle.tar
 	first=$(echo away/$name/trail.jsonl*)

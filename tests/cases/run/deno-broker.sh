@@ -42,13 +42,13 @@ echo "--- answers, by the policy"
 echo >secret.txt
 ask -s asks x.ts "read kept.txt" "read ./sub/../kept.txt" "read $PWD/kept.txt" "read /workspace/kept.txt" "read secret.txt" \
 	"read .env" "read /etc/hostname" "read ../beside/x" "read /workspace/../etc/hostname" "read" "write kept.txt" "write .git/config" \
-	"write .git" "write /tmp/x" "write <TMP>" "write" "env HOME" "env" "sys hostname" "run" "run /bin/true" "ffi /lib/x.so" "other x" \
+	"write .git" "write /tmp/x" "write <TMP>" "write" "env HOME" "env" "sys hostname" "run" "run /bin/true" "run git" "run ls" "ffi /lib/x.so" "ffi ./sub/x.so" "other x" \
 	"net one.example:443" "net one.example:22" "net two.example:8443" "net three.example:443" "net one.example" "net" \
 	"net 0.0.0.0:8000" "net 0.0.0.0:8001" "import one.example:443" "import three.example:443"
 for line in "read kept.txt: allow" "read ./sub/../kept.txt: allow" "read $PWD/kept.txt: allow" "read /workspace/kept.txt: allow" \
 	"read secret.txt: deny" "read .env: allow" "read /etc/hostname: deny" "read ../beside/x: deny" "read /workspace/../etc/hostname: deny" \
 	"read: deny" "write kept.txt: allow" "write .git/config: deny" "write /tmp/x: allow" "write <TMP>: allow" \
-	"write: deny" "env HOME: allow" "env: allow" "sys hostname: allow" "run: deny" "run /bin/true: deny" "ffi /lib/x.so: deny" \
+	"write: deny" "env HOME: allow" "env: allow" "sys hostname: allow" "run: deny" "run /bin/true: deny" "run git: deny" "ffi /lib/x.so: deny" \
 	"other x: deny" "net one.example:443: allow" "net one.example:22: deny" "net two.example:8443: allow" "net three.example:443: deny" \
 	"net one.example: deny" "net: deny" "net 0.0.0.0:8000: allow" "net 0.0.0.0:8001: deny" "import one.example:443: allow" \
 	"import three.example:443: deny"; do
@@ -63,8 +63,14 @@ for text in "Deno asked for read: ../beside/x" "Deno asked for read: /workspace/
 	has "$OUT" "$text"
 done
 hasnt "$OUT" "asked for read: kept.txt"
+# Programs and libraries are files, no hosts, and each record names who asked.
+expect 0 "$WARDFS" audit show --json --kind deny asks
+printf '%s\n' "$OUT" | python3 "$WARD_SRC/tests/cases/run/lib/deno-broker-records.py" || fail "records: $OUT"
 expect 0 "$WARDFS" audit denials asks
 has "$OUT" "read /srv/beside/x"
+has "$OUT" "run /bin/true"
+has "$OUT" "Deno asked for run: git"
+has "$OUT" "Deno asked for run: ls"
 has "$OUT" "secret.txt"
 
 echo "--- the directory of the one who asks"

@@ -45,7 +45,7 @@ export SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=u
 : >old.html
 mkdir ../roots
 expect 0 "$WARDFS" audit report -o theirs.html
-expect 0 "$WARDFS" audit report -o "$PWD/old.html"
+expect 0 "$WARDFS" audit report --force -o "$PWD/old.html"
 expect 0 "$WARDFS" audit report -o ../roots/report.html
 expect 0 "$WARDFS" audit bundle -o theirs.tar
 expect 0 "$WARDFS" learn --write=theirs.policy -- cat theirs

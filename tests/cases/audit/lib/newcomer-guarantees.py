@@ -13,3 +13,8 @@ assert lacks["network"] == lacks["privileges"] == [], lacks
 for name in ("files", "processes", "network", "syscalls", "privileges", "end", "integrity"):
     row = g["guarantees"][name]
     assert row["held"] + len(row["missing"]) == g["sessions"], (name, row)
+# Limits that no policy sets are nobody's guarantee. /tmp has one where it is the mode's own.
+assert not {"limit-cpus", "limit-cpu-time", "limit-file"} & set(g["guarantees"]), g
+assert lacks["limit-tmp"] == ["half", "open"] and g["guarantees"]["limit-tmp"]["held"] == 1, g
+# Without a network nobody records what the kernel refuses.
+assert g["guarantees"]["network"]["unrecorded"] == 3, g

@@ -3,12 +3,15 @@
 
 witness.py SUPPORT LOGVKEY DIR: writes DIR/vkey and DIR/port, then serves; DIR/state is what it cosigned last. The prefix
 of the URL says how it behaves: /w as it should; /wrong signs something else; /others gives lines of others too; /none
-gives those alone; /huge and /garbage answer no HTTP that a client takes; /teapot answers 418.
+gives those alone; /huge and /garbage answer no HTTP that a client takes; /teapot answers 418; /more answers 409 with a size
+that no ledger has, /less 422; /reset and /half reset the connection, before the answer and in it.
 """
 import base64
 import http.server
 import os
 import re
+import socket
+import struct
 import subprocess
 import sys
 import time
@@ -91,6 +94,18 @@ class Witness(http.server.BaseHTTPRequestHandler):
             answer = b"x" * 200000
         elif prefix == "teapot":
             status = 418
+        elif prefix == "more":
+            status, answer = 409, b"1000000\n"
+        elif prefix == "less":
+            status, answer = 422, b"inconsistent"
+        if prefix in ("reset", "half"):
+            if prefix == "half":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n" + answer[:40])
+                self.wfile.flush()
+            # Closed with this option, a connection is reset.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            return
         if prefix == "garbage":
             self.wfile.write(b"\0\1\2 no HTTP\r\n\r\n")
             return
