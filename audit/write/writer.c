@@ -13,6 +13,7 @@
 #include "audit/log/chain.h"
 #include "audit/terms.h"
 #include "audit/write/checkpoint.h"
+#include "audit/write/counts.h"
 #include "audit/write/encode.h"
 #include "audit/write/ledger.h"
 #include "audit/write/resume.h"
@@ -80,7 +81,7 @@ struct ward_writer {
 	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
 	struct ward_event ev; /* the one in hand */
 	struct ward_writer_summary sum;
-	uint64_t limits, probes_failed; /* for session.end */
+	struct ward_counts counts; /* for session.end */
 };
 
 /* --- records --- */
@@ -248,23 +249,6 @@ static void leave_out(struct ward_writer *w, size_t ring, uint64_t pos, enum war
 	add_note(w, WARD_EVENT_GAP, (int)ring, pos, text);
 }
 
-static bool is_text(const struct ward_event_field *f, const char *text)
-{
-	return f->p && f->len == strlen(text) && memcmp(f->p, text, f->len) == 0;
-}
-
-/* What later sessions want to know of this one without reading all of it. */
-static void note_counts(
-	struct ward_writer *w, enum ward_event_kind kind, const struct ward_event_fields *fields)
-{
-	const struct ward_event_field *done = &fields->of[WARD_TAG_DONE];
-	if (kind == WARD_EVENT_PROBE)
-		w->probes_failed += is_text(&fields->of[WARD_TAG_RESULT], "failed");
-	if (kind == WARD_EVENT_LIMIT)
-		w->limits += is_text(done, "refused") || is_text(done, "killed") ||
-			     is_text(done, "ended");
-}
-
 static void take_event(
 	struct ward_writer *w, size_t ring, uint64_t pos, const struct ward_event_fields *fields)
 {
@@ -285,10 +269,12 @@ static void take_event(
 		const struct ward_event_field *text = &fields->of[WARD_TAG_TEXT];
 		ward_cut(w->end_text, sizeof(w->end_text), text->p ? (const char *)text->p : "",
 			text->p ? text->len : 0);
-		w->end_lost = is_text(&fields->of[WARD_TAG_RESULT], WARD_RESULT_INCOMPLETE);
+		const struct ward_event_field *said = &fields->of[WARD_TAG_RESULT];
+		w->end_lost = said->len == strlen(WARD_RESULT_INCOMPLETE) &&
+			      memcmp(said->p, WARD_RESULT_INCOMPLETE, said->len) == 0;
 		return;
 	}
-	note_counts(w, (enum ward_event_kind)head->kind, fields);
+	ward_counts_note(&w->counts, (enum ward_event_kind)head->kind, fields);
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
 		note_refusal(w, fields);
 	if (head->kind == WARD_EVENT_CONNECT)
@@ -711,26 +697,14 @@ void ward_writer_free(struct ward_writer *w)
 
 /* --- end --- */
 
-static void add_counts(const struct ward_writer *w, struct ward_event_fields *fields)
-{
-	const struct {
-		enum ward_event_tag tag;
-		uint64_t n;
-	} counts[] = {{WARD_TAG_REFUSALS, w->sum.refusals}, {WARD_TAG_LIMITS, w->limits},
-		{WARD_TAG_PROBES_FAILED, w->probes_failed}};
-	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
-		fields->of[counts[i].tag] = (struct ward_event_field){.u64 = counts[i].n};
-		ward_member_set_add(&fields->members, counts[i].tag);
-	}
-}
-
 static void log_end(struct ward_writer *w, const char *cause)
 {
 	struct ward_event_fields fields;
 	w->now_ns = ward_clock_mono_ns();
 	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), &fields) == 0) {
+		w->counts.refusals = w->sum.refusals;
 		if (!w->recovered)
-			add_counts(w, &fields);
+			ward_counts_put(&w->counts, &fields);
 		add_record(w, 0, w->end_pos, &w->end.head, &fields);
 	} else {
 		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
