@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016
 # Attack: a session of an ordinary user looks at more directories than that user may watch with
-# fanotify. wardfs-fs watches what it looks at, and leaves a quarter of the marks to the user's other
-# programs. The control: a program that takes all marks leaves none.
+# fanotify. wardfs-fs watches them, and leaves a quarter of the marks to the user's other programs.
+# The control: a program that takes all marks leaves none.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ -e /proc/sys/user/max_fanotify_marks ] || skip "the kernel does not count marks"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plain
-# Attack: between SIGTERM and SIGKILL of [limits] command the command ends, and a process of the host
-# gets its number, and leads a group of that number. Nobody but the command's own processes is
-# killed. The control: a process that the command left, in the same session, is.
+# Attack: a command ends between SIGTERM and SIGKILL of [limits] command. A process of the host gets
+# its number, and leads a group of that number. wardfs kills nobody but the command's own processes.
+# The control: it kills a process that the command left.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root: a namespace of process numbers"
@@ -15,14 +15,7 @@ mkdir p
 cd p || exit 1
 printf '[policy]\nversion = 1\nextends = medium\n[process]\nshell = sh -c\n[limits]\ncommand = 2s\ngrace = 8s\n' >../p.policy
 # The agent starts a command, which ends at SIGTERM and leaves a process with a group of its own.
-cat >agent.py <<'P'
-import subprocess, time
-p = subprocess.Popen(["sh", "-c", "setsid sh -c 'trap \"\" TERM; touch left; sleep 7301' & "
-                      "trap 'exit 3' TERM; touch up; while :; do sleep 0.1; done"], start_new_session=True)
-print("ended", p.wait(), flush=True)
-open("ended", "w").close()
-time.sleep(30)
-P
+cp "$WARD_SRC/tests/cases/run/lib/command-number-agent.py" agent.py
 "$WARDFS" run --policy ../p.policy --session number -- python3 agent.py >out 2>err &
 run=$!
 trap 'kill $run 2>/dev/null || :' EXIT
@@ -34,26 +27,10 @@ wait_until 60 test -e left || fail "control: no process is left"
 pid=$(number)
 [ -n "$pid" ] || fail "the command is not seen"
 wait_until 60 test -e ended || fail "SIGTERM did not end it: $(cat out err)"
-gone() { [ ! -e "/proc/$pid" ]; }
-wait_until 60 gone || fail "its number is still taken"
+unused() { [ ! -e "/proc/$pid" ]; }
+wait_until 60 unused || fail "its number is still taken"
 # A process of the host with its number, at the head of a group of this number.
-python3 - "$pid" <<'P'
-import os, subprocess, sys
-pid = int(sys.argv[1])
-for _ in range(1000):
-    with open("/proc/sys/kernel/ns_last_pid", "w") as f:
-        f.write(str(pid - 1))
-    child = os.fork()
-    if child == 0:
-        if os.getpid() != pid:
-            os._exit(0)
-        os.setsid()
-        os.execvp("sleep", ["sleep", "7302"])
-    if child == pid:
-        sys.exit(0)
-    os.waitpid(child, 0)
-sys.exit(1)
-P
+python3 "$WARD_SRC/tests/cases/run/lib/command-number-take.py" "$pid"
 [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = 'sleep 7302 ' ] || fail "control: nobody has the number: $(cat "/proc/$pid/cmdline")"
 [ "$(cut -d' ' -f5 "/proc/$pid/stat")" -eq "$pid" ] || fail "control: it leads no group"
 killed() { ! pgrep -f '^sleep 7301' >/dev/null; }
