@@ -13,6 +13,7 @@
 #include "audit/log/chain.h"
 #include "audit/terms.h"
 #include "audit/write/checkpoint.h"
+#include "audit/write/counts.h"
 #include "audit/write/encode.h"
 #include "audit/write/ledger.h"
 #include "audit/write/resume.h"
@@ -80,6 +81,7 @@ struct ward_writer {
 	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
 	struct ward_event ev; /* the one in hand */
 	struct ward_writer_summary sum;
+	struct ward_counts counts; /* for session.end */
 };
 
 /* --- records --- */
@@ -272,6 +274,7 @@ static void take_event(
 			      memcmp(said->p, WARD_RESULT_INCOMPLETE, said->len) == 0;
 		return;
 	}
+	ward_counts_note(&w->counts, (enum ward_event_kind)head->kind, fields);
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
 		note_refusal(w, fields);
 	if (head->kind == WARD_EVENT_CONNECT)
@@ -698,10 +701,14 @@ static void log_end(struct ward_writer *w, const char *cause)
 {
 	struct ward_event_fields fields;
 	w->now_ns = ward_clock_mono_ns();
-	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), &fields) == 0)
+	if (w->end_held && ward_event_decode(&w->end, ward_event_size(&w->end), &fields) == 0) {
+		w->counts.refusals = w->sum.refusals;
+		if (!w->recovered)
+			ward_counts_put(&w->counts, &fields);
 		add_record(w, 0, w->end_pos, &w->end.head, &fields);
-	else
+	} else {
 		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
+	}
 	w->end_logged = true;
 }
 

@@ -204,7 +204,9 @@ static int pull(int store, const struct ward_image_pull *p, const char *own, str
 	const char *digest = json_string_value(json_object_get(about, "digest"));
 	if (!digest || !ward_image_name_is_digest(digest))
 		return ward_err_set(err, -EBADMSG, "%s: wardfs-image names no digest", p->name);
-	r = commit(store, own, about, digest, err);
+	r = ward_image_about_check(about, p->name, err);
+	if (r == 0)
+		r = commit(store, own, about, digest, err);
 	if (r == 0)
 		r = ward_image_load(store, digest, p->name, ret, err);
 	return r == 0 ? add_ref(store, p, digest, err) : r;

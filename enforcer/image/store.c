@@ -133,6 +133,8 @@ static int take_strings(const json_t *a, char **v, size_t *n)
 {
 	size_t i = 0;
 	const json_t *s = NULL;
+	if (a && !json_is_null(a) && !json_is_array(a))
+		return -EBADMSG;
 	json_array_foreach(a, i, s)
 	{
 		const char *text = json_string_value(s);
@@ -155,9 +157,10 @@ static bool is_variable(const char *s)
 	return strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
 
-static int take_lists(const json_t *o, struct ward_image *x)
+static int take_lists(const json_t *o, struct ward_image *x, const char **ret_field)
 {
 	size_t n_env = 0, n_argv = 0;
+	*ret_field = "Env";
 	x->env = calloc(STRINGS_MAX + 1, sizeof(*x->env));
 	x->argv = calloc(STRINGS_MAX + 1, sizeof(*x->argv));
 	if (!x->env || !x->argv)
@@ -166,17 +169,24 @@ static int take_lists(const json_t *o, struct ward_image *x)
 	for (size_t i = 0; i < n_env && r == 0; i++)
 		if (!is_variable(x->env[i]))
 			r = -EBADMSG;
-	if (r == 0)
+	if (r == 0) {
+		*ret_field = "Entrypoint";
 		r = take_strings(json_object_get(o, "entrypoint"), x->argv, &n_argv);
-	return r == 0 ? take_strings(json_object_get(o, "cmd"), x->argv, &n_argv) : r;
+	}
+	if (r == 0) {
+		*ret_field = "Cmd";
+		r = take_strings(json_object_get(o, "cmd"), x->argv, &n_argv);
+	}
+	return r;
 }
 
 static int take_text(const json_t *o, const char *name, char **ret)
 {
-	const char *s = json_string_value(json_object_get(o, name));
-	if (!s || !*s)
+	const json_t *v = json_object_get(o, name);
+	const char *s = json_string_value(v);
+	if (!v || json_is_null(v) || (s && !*s))
 		return 0;
-	if (strlen(s) > 4095)
+	if (!s || json_string_length(v) != strlen(s) || strlen(s) > 4095)
 		return -EBADMSG;
 	*ret = strdup(s);
 	return *ret ? 0 : -ENOMEM;
@@ -188,23 +198,41 @@ static uint64_t number_of(const json_t *o, const char *name)
 	return n < 0 ? 0 : (uint64_t)n;
 }
 
-static int take_about(const json_t *o, struct ward_image *x)
+/* -EBADMSG: *ret_field of the image's configuration is not valid. */
+static int take_about(const json_t *o, struct ward_image *x, const char **ret_field)
 {
-	int r = take_lists(o, x);
-	if (r == 0)
+	int r = take_lists(o, x, ret_field);
+	if (r == 0) {
+		*ret_field = "WorkingDir";
 		r = take_text(o, "cwd", &x->cwd);
+	}
 	/* As ward_blueprint_path_ok() wants it; "/" is one, too. */
 	for (size_t n = x->cwd ? strlen(x->cwd) : 0; n > 1 && x->cwd[n - 1] == '/';)
 		x->cwd[--n] = '\0';
 	if (r == 0 && x->cwd && (x->cwd[0] != '/' || strstr(x->cwd, "/.") || strstr(x->cwd, "//")))
 		r = -EBADMSG;
-	if (r == 0)
+	if (r == 0) {
+		*ret_field = "User";
 		r = take_text(o, "user", &x->user);
+	}
 	x->bytes = number_of(o, "bytes");
 	x->files = number_of(o, "files");
 	x->stripped = number_of(o, "stripped");
 	x->skipped = number_of(o, "skipped");
 	return r;
+}
+
+int ward_image_about_check(const json_t *about, const char *name, struct ward_err *err)
+{
+	ward_cleanup(ward_image_clear) struct ward_image x = WARD_IMAGE_INIT;
+	const char *field = NULL;
+	int r = take_about(about, &x, &field);
+	if (r != -EBADMSG)
+		return r < 0 ? ward_err_sys(err, r, "image") : 0;
+	return ward_err_set(err, r,
+		"%s: %s in the configuration of the image is not valid; nothing was stored. Build "
+		"the image with another value",
+		name, field);
 }
 
 static int load(
@@ -221,7 +249,8 @@ static int load(
 	int r = ward_image_store_read(dir, WARD_IMAGE_ABOUT, &o, err);
 	if (r < 0)
 		return r;
-	r = take_about(o, x);
+	const char *field = NULL;
+	r = take_about(o, x, &field);
 	if (r < 0)
 		return ward_err_set(err, r,
 			"the description of the image %s is invalid; remove the image: wardfs image rm",

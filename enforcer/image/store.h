@@ -36,6 +36,10 @@ int ward_image_store_read(
 void ward_image_ref_file(const char *name, char ret[65]);
 /* Of a path: which file or layout is there. NULL: nothing that was unpacked could be. */
 json_t *ward_image_source(int fd);
+/* Is what wardfs-image says of an image of this name valid? -EBADMSG names the field that is not.
+ */
+int ward_image_about_check(
+	const json_t *about, const char *name, struct ward_err *err) ward_must_check;
 /* What images/HEX says; name is copied, and may be NULL. */
 int ward_image_load(int store, const char *digest, const char *name, struct ward_image *ret,
 	struct ward_err *err) ward_must_check;

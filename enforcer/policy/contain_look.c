@@ -43,7 +43,8 @@ static int look_at(struct look *l, void *dir, const char *name, bool is_dir,
 	if (r == 0)
 		r = ward_policy_step(l->p, dst, name, len, &d);
 	/* What is there may be a secret: nobody has looked. */
-	if (r == 0 && (ward_policy_gain(s, d, is_dir) || (s->outcome.secret && !d->outcome.secret)))
+	if (r == 0 &&
+		(ward_policy_gain(s, d, is_dir) || ward_outcome_eases(&s->outcome, &d->outcome)))
 		r = -EXDEV;
 	if (r == 0 && is_dir && !ward_policy_contains(l->p, s, d, WARD_MOVE_GAIN, &rule))
 		r = look_beneath(l, dir, name, s, d, depth);

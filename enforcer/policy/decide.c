@@ -219,13 +219,14 @@ static struct ward_decision unless_link(const struct ward_policy *p, const struc
 }
 
 /*
- * Would a file have one name under a rule of `secret` and another that is not? What is written at
- * the first, once this session has ended, could be read at the second. A directory takes along
- * files that have names elsewhere.
+ * Would a file have one name under a rule of `secret` and another that is not, or is lifted? What
+ * is written at the first, once this session has ended, could be read at the second. A directory
+ * takes along files that have names elsewhere.
  */
 static bool splits_secret(const struct ward_state *src, const struct ward_state *dst, bool kept)
 {
-	return kept && !src->outcome.secret != !dst->outcome.secret;
+	return kept && (ward_outcome_eases(&src->outcome, &dst->outcome) ||
+			       ward_outcome_eases(&dst->outcome, &src->outcome));
 }
 
 static bool link_splits(const struct ward_request *req)

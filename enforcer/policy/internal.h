@@ -241,6 +241,9 @@ static inline bool ward_rule_folds(const struct ward_policy *p, const struct war
 /* ward_outcome_fn; ctx is the struct ward_policy. */
 void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	const struct ward_state *s, struct ward_outcome *ret);
+/* Does `secret` leave a file, which is one at both, rights at `to` that it does not leave at
+ * `from`? */
+bool ward_outcome_eases(const struct ward_outcome *from, const struct ward_outcome *to);
 
 /* What a move must not do beneath a directory. */
 enum ward_move_part {

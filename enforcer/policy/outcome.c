@@ -229,6 +229,11 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 	*ret = v;
 }
 
+bool ward_outcome_eases(const struct ward_outcome *from, const struct ward_outcome *to)
+{
+	return from->secret && (!to->secret || to->secret_give & ~from->secret_give);
+}
+
 uint32_t ward_policy_ceiling(const struct ward_policy *p, const struct ward_state *s, uint32_t want,
 	const struct ward_rule **ret_rule)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Facts of earlier sessions, from their trails: the first record says whose session it was and what
- * it ran, the last ones how it ended. A trail that is long is read at both ends alone.
+ * it ran, the last one how it ended, and how much the whole trail has of what counts. A trail that
+ * is long is read at both ends alone.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -37,8 +38,8 @@ struct look {
 
 struct past {
 	const char *name;
-	uint64_t refused;
-	bool limit, probe, loose, executed, ended;
+	uint64_t refused, limits, probes;
+	bool loose, executed, ended;
 };
 
 static bool is_text(const json_t *o, const char *member, const char *text)
@@ -114,12 +115,24 @@ static bool is_unchanged(const struct look *l, const struct seen *s)
 	       s->at_ns > (uint64_t)p->ctime_ns;
 }
 
+static void take_count(const json_t *end, const char *member, uint64_t *count)
+{
+	const uint64_t n = number(end, member);
+	if (n != UINT64_MAX && n > *count)
+		*count = n;
+}
+
 static void look_at_end(const char *line, size_t len, struct past *p)
 {
 	json_t *o = json_loadb(line, len, 0, NULL);
 	const json_t *detail = json_object_get(o, "detail");
 	p->ended = is_text(o, "kind", "session.end");
-	p->limit |= is_text(detail, "ended_by", "limit");
+	p->limits += is_text(detail, "ended_by", "limit");
+	/* Of the whole trail; a trail of an older wardfs, or without an end, has only what was
+	 * read. */
+	take_count(o, "refusals", &p->refused);
+	take_count(o, "limits", &p->limits);
+	take_count(o, "probes_failed", &p->probes);
 	p->executed |= json_array_size(json_object_get(detail, "host_executed")) > 0;
 	json_decref(o);
 }
@@ -137,8 +150,8 @@ static void look_at_record(struct look *l, const char *line, size_t len, struct 
 	if (s.kind == WARD_EVENT_SESSION_END)
 		look_at_end(line, len, p);
 	p->refused += ward_record_kind_is(s.kind, WARD_KIND_REFUSAL);
-	p->limit |= s.kind == WARD_EVENT_LIMIT && s.done;
-	p->probe |= s.kind == WARD_EVENT_PROBE && s.failed;
+	p->limits += s.kind == WARD_EVENT_LIMIT && s.done;
+	p->probes += s.kind == WARD_EVENT_PROBE && s.failed;
 	if (s.kind == WARD_EVENT_PROGRAM && (s.digest || is_unchanged(l, &s)))
 		l->f->seen = true;
 }
@@ -211,8 +224,8 @@ static void take(struct look *l, const struct past *p, bool unread)
 		bool is;
 		unsigned *count;
 		enum ward_risk_row row;
-	} all[] = {{p->limit, &f->past_limits, WARD_RISK_PAST_LIMITS},
-		{p->probe, &f->past_probes, WARD_RISK_PAST_PROBES},
+	} all[] = {{p->limits > 0, &f->past_limits, WARD_RISK_PAST_LIMITS},
+		{p->probes > 0, &f->past_probes, WARD_RISK_PAST_PROBES},
 		{unread || !p->ended, &f->past_cut, WARD_RISK_PAST_CUT},
 		{p->loose, &f->past_loose, WARD_RISK_PAST_LOOSE},
 		{p->executed, &f->past_executed, WARD_RISK_PAST_EXECUTED}};

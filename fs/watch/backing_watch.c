@@ -63,7 +63,7 @@ struct ward_watch {
 	pid_t self;
 	pthread_mutex_t lock; /* protects the rest; innermost */
 	struct ward_watched *buckets[BUCKETS];
-	size_t n;
+	size_t n, max; /* directories */
 	uint64_t refused;
 	int error;		    /* of the last refusal, a negative errno */
 	atomic_uint_fast64_t round; /* calls of read(2) that were begun */
@@ -202,7 +202,7 @@ static bool full(struct ward_watch *w)
 	bool is;
 
 	pthread_mutex_lock(&w->lock);
-	is = w->n == DIRS_MAX;
+	is = w->n == w->max;
 	pthread_mutex_unlock(&w->lock);
 	return is;
 }
@@ -214,6 +214,22 @@ static void refused(struct ward_watch *w, int error)
 	w->refused++;
 	w->error = error;
 	pthread_mutex_unlock(&w->lock);
+}
+
+/*
+ * An ordinary user's marks count together, in all programs of that user: a session that looks at
+ * many directories leaves a quarter to the others.
+ */
+static size_t share_of_marks(const struct ward_fs *fs)
+{
+	char text[24] = "";
+	ward_cleanup_fd int fd = open("/proc/sys/user/max_fanotify_marks", O_RDONLY | O_CLOEXEC);
+	uint64_t all;
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return DIRS_MAX;
+	all = strtoull(text, NULL, 10) / 4 * 3 / fs->n_trees;
+	return all < DIRS_MAX ? (size_t)all : DIRS_MAX;
 }
 
 int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
@@ -244,10 +260,13 @@ int ward_watch_open(struct ward_fs_tree *tree, struct ward_err *err)
 	w->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME |
 				      FAN_UNLIMITED_MARKS,
 		O_RDONLY | O_CLOEXEC);
-	if (w->fd < 0) /* unlimited is root's */
+	w->max = DIRS_MAX;
+	if (w->fd < 0) { /* unlimited is root's */
+		w->max = share_of_marks(tree->fs);
 		w->fd = fanotify_init(
 			FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME,
 			O_RDONLY | O_CLOEXEC);
+	}
 	if (w->fd < 0) {
 		tree->watch_why = no_group(errno);
 		ward_watch_free(w);
@@ -329,7 +348,7 @@ static struct ward_watched *add(struct ward_watch *w, const struct handle *h, ui
 		;
 	if (found && !found->number) {
 		found->number = number;
-	} else if (found || w->n == DIRS_MAX || !(found = calloc(1, sizeof(*found)))) {
+	} else if (found || w->n == w->max || !(found = calloc(1, sizeof(*found)))) {
 		/* Two nodes of one directory: the host moves things as we look. The first one has
 		 * it. */
 		found = NULL;
@@ -398,7 +417,7 @@ void ward_watch_dir(struct ward_fs_tree *tree, struct ward_node *node, int fd)
 	entry = add(w, &handle, ward_node_to_ino(tree->nodes, node));
 	if (!entry) {
 		if (full(w))
-			refused(w, -EMFILE);
+			refused(w, w->max < DIRS_MAX ? -ENOSPC : -EMFILE);
 		return;
 	}
 	r = mark(w, FAN_MARK_ADD | FAN_MARK_ONLYDIR, CHANGES, fd);

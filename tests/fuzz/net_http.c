@@ -27,7 +27,7 @@ static struct fed feed(const uint8_t *data, size_t size, size_t step)
 {
 	struct ward_inspect in;
 	struct fed f = {0};
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	while (f.shown < size) {
 		const size_t have = f.shown + step < size ? f.shown + step : size;
 		size_t pass = 0;
@@ -109,7 +109,7 @@ static bool is_good(const uint8_t *data, size_t size)
 	uint16_t port;
 	return ward_http_head((const char *)data, size, &h) == 0 && h.host.p &&
 	       ward_http_authority(h.host.p, h.host.len, host, &port) &&
-	       strcmp(host, "a.example") == 0;
+	       strcmp(host, "a.example") == 0 && (port == 0 || port == 80);
 }
 
 static void check_parts(const uint8_t *data, size_t size)

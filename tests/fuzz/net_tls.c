@@ -30,7 +30,7 @@ static void check_stream(const uint8_t *data, size_t size)
 	for (int k = 0; k < 2; k++) {
 		size_t done = 0, step = k ? 1 : size + 1;
 		int r = 0;
-		ward_inspect_init(&in[k], "a.example", true);
+		ward_inspect_init(&in[k], "a.example", 80, true);
 		for (size_t have = 0; r == 0 && have < size;) {
 			size_t pass = 0;
 			have = have + step < size ? have + step : size;
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* What is let through has this name. */
 	struct ward_inspect in;
 	size_t pass = 0;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	r = ward_inspect(&in, data, h.size, &pass);
 	fuzz_insist(r == 0 ? strcasecmp(h.name, "a.example") == 0 : r == -EACCES);
 	return 0;

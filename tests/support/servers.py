@@ -195,7 +195,7 @@ REFUSE_A = 8401, 8407
 BLANKS = [b" ", b"\t", b"\x0b", b"\x0c", b"\r", b"\x1c", b"\x1f", b"\x85", b"\xa0", b"  ", b" \t"]
 METHODS = [b"GET", b"POST", b"HEAD", b"OPTIONS", b"get", b"X" * 26, b"M-SEARCH", b"SOURCE", b"X" * 300, b"X" * 9000,
            b"EHLO\n", b"\x01", b"\xe9", b"", b"G\0", b"DESCRIBE", b"A\r\r\n", b"PRI", b"PUT", b"BAD\r\n\r\nGET"]
-TARGETS = [b"/", b"/x", b"*", b"http://b.test/", b"http://a.test/", b"any://b.test/", b"//b.test/", b"x", b"a:/x",
+TARGETS = [b"/", b"/x", b"*", b"http://b.test/", b"http://a.test/", b"http://a.test:81/", b"http://a.test./", b"any://b.test/", b"//b.test/", b"x", b"a:/x",
            b"HTTP://B.TEST/", b"http://a.test@b.test/", b"/\xe9", b"/x y", b"?x"]
 VERSIONS = [b"HTTP/1.1", b"HTTP/1.0", b"HTTP/0.9", b"http/1.1", b"RTSP/1.0", b"ICE/1.0", b"x", b"", b"HTTP/1.1 x",
             b"HTTP/1.01", b"HTTP/2.0", b"HTTP/11.1"]
@@ -203,7 +203,7 @@ ENDS = [b"\n", b"\r\r\n", b"\r", b" \r\n", b"\n\r", b"\0\r\n"]
 FRONTS = [b"\r\n", b"\n", b" ", b"\x1c", b"\xa0", b"\r\n\r\n\r\n", b"PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n",
           b"EHLO x\r\n", b"\0", b"\r\n\r\n\0\r\nQUIT\n"]
 HOSTS = [b"Host: b.test", b"host:b.test", b"Host : b.test", b" Host: b.test", b"Host:\tb.test", b"Host: a.test:80",
-         b"Host: b.test\r\nHost: a.test", b"Host: a.test\r\nHost: b.test", b"X: y\rHost: b.test", b"Host: a.test.",
+         b"Host: b.test\r\nHost: a.test", b"Host: a.test\r\nHost: b.test", b"X: y\rHost: b.test", b"Host: a.test.", b"Host: a.test:81",
          b"Host:", b"Host: a.test@b.test", b"X: y\nHost: b.test", b"Host: a.test, b.test", b"X: y\r\n Host: b.test", b""]
 FIELDS = [b"Connection: close", b"Connection: keep-alive", b"Upgrade: websocket", b"Upgrade: h2c", b"Expect: 100-continue",
           b"Transfer-Encoding : chunked", b"Content-Length: 0", b"Content-Length: +5", b"X-Y: z", b"Content-Length: 5, 5",
@@ -316,14 +316,14 @@ def for_others(port, got):
     if port >= 8400:
         return next((n for n in ("default.test", "b.test") if n.encode() in got), None)
     for host in re.findall(rb"vhost=([^;]*);", got):
-        if re.sub(rb"\.?(:\d*)?$", b"", host.strip().lower()) != b"a.test":
+        if host.strip().lower() not in (b"a.test", b"a.test:80"):
             return host.decode("latin1")
     return None
 
 
 class Judge:
     def __init__(self):
-        self.proc = subprocess.Popen([INSPECT, "a.test"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.proc = subprocess.Popen([INSPECT, "a.test", "80"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, data, end):
         self.proc.stdin.write(data.hex() + ("!\n" if end else "\n"))

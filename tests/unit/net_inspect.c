@@ -21,7 +21,8 @@ static const struct {
 } cases[] = {
 	{GET, false, 0},
 	{GET GET, false, 0},
-	{"GET / HTTP/1.1\r\nhOsT:\tA.EXAMPLE.:80 \r\n\r\n", false, 0},
+	{"GET / HTTP/1.1\r\nhOsT:\tA.EXAMPLE:80 \r\n\r\n", false, 0},
+	{"GET http://a.example:80/x HTTP/1.1\r\nHost: a.example\r\n\r\n", false, 0},
 	{"GET http://a.example/x HTTP/1.1\r\nHost: a.example\r\n\r\n", false, 0},
 	{POST "Content-Length: 3\r\n\r\nabc" GET, false, 0},
 	{POST "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" GET, false, 0},
@@ -51,6 +52,13 @@ static const struct {
 		false, 3},
 
 	{"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n", true, 0},
+	{"GET / HTTP/1.1\r\nHost: a.example.\r\n\r\n", true, 0},
+	{"GET / HTTP/1.1\r\nHost: a.example.:80\r\n\r\n", true, 0},
+	{"GET / HTTP/1.1\r\nHost: a.example:81\r\n\r\n", true, 0},
+	{"GET / HTTP/1.1\r\nHost: a.example:\r\n\r\n", true, 0},
+	{"GET http://a.example./x HTTP/1.1\r\nHost: a.example\r\n\r\n", true, 0},
+	{"GET http://a.example:81/x HTTP/1.1\r\nHost: a.example\r\n\r\n", true, 0},
+	{GET "GET / HTTP/1.1\r\nHost: a.example:81\r\n\r\n", true, 0},
 	{"GET / HTTP/1.1\r\nHost: a.example.b\r\n\r\n", true, 0},
 	{"GET / HTTP/1.1\r\nHost: xa.example\r\n\r\n", true, 0},
 	{"GET / HTTP/1.1\r\nHost: a.example@b\r\n\r\n", true, 0},
@@ -126,7 +134,7 @@ START_TEST(what_is_sent)
 	struct ward_inspect in;
 	const char *s = cases[_i].sent;
 	size_t pass = 0, len = strlen(s);
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	int r = ward_inspect(&in, (const uint8_t *)s, len, &pass);
 	ward_inspect_free(&in);
 	ck_assert_msg(r == (cases[_i].refused ? -EACCES : 0), "%d: %s", r, s);
@@ -136,7 +144,7 @@ START_TEST(what_is_sent)
 	else
 		ck_assert_ptr_nonnull(in.complaint);
 	/* sni = log: the same is only noted. */
-	ward_inspect_init(&in, "a.example", false);
+	ward_inspect_init(&in, "a.example", 80, false);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)s, len, &pass), 0);
 	if (cases[_i].refused)
 		ck_assert_ptr_nonnull(in.complaint);
@@ -170,7 +178,7 @@ START_TEST(what_is_sent_in_pieces)
 	const char *s = cases[_i].sent;
 	for (size_t step = 1; step < 24; step += step < 3 ? 1 : 5) {
 		size_t done;
-		ward_inspect_init(&in, "a.example", true);
+		ward_inspect_init(&in, "a.example", 80, true);
 		int r = send_in(&in, s, strlen(s), step, &done);
 		ward_inspect_free(&in);
 		ck_assert_msg(r == (cases[_i].refused ? -EACCES : 0), "%d by %zu: %s", r, step, s);
@@ -185,7 +193,7 @@ START_TEST(pieces)
 	struct ward_inspect in;
 	char waiting[128] = "";
 	int r = 0;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	for (size_t i = 0; r == 0 && i < 4; i++) {
 		size_t pass = 0, len;
 		strcat(waiting, sent[i]);
@@ -216,7 +224,7 @@ START_TEST(long_lines)
 		for (size_t step = 100; step <= 1000000; step *= 100) {
 			struct ward_inspect in;
 			size_t done;
-			ward_inspect_init(&in, "a.example", true);
+			ward_inspect_init(&in, "a.example", 80, true);
 			ck_assert_int_eq(send_in(&in, word, n, step, &done), 0);
 			ck_assert_uint_eq(done, n);
 			int r = send_in(&in, ends[k], strlen(ends[k]), step, &done);
@@ -251,7 +259,7 @@ START_TEST(ends)
 	};
 	struct ward_inspect in;
 	size_t done;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(
 		send_in(&in, tries[_i].sent, strlen(tries[_i].sent), 1 + (size_t)_i, &done), 0);
 	ck_assert_uint_eq(done, strlen(tries[_i].sent));
@@ -266,7 +274,7 @@ END_TEST
 START_TEST(a_word_in_bytes)
 {
 	struct ward_inspect in;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	for (size_t i = 0; i < 64; i++) {
 		size_t pass = 0;
 		ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"x", 1, &pass), 0);
@@ -283,14 +291,14 @@ START_TEST(upgrade)
 	static const char next[] = "GET / HTTP/1.1\r\nHost: b.example\r\n\r\n";
 	struct ward_inspect in;
 	size_t pass = 0;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)asked, sizeof(asked) - 1, &pass), 0);
 	ck_assert_uint_eq(pass, sizeof(asked) - 1);
 	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 101 Switching", 22);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)raw, sizeof(raw) - 1, &pass), 0);
 	ck_assert_uint_eq(pass, sizeof(raw) - 1);
 	/* A server that does not upgrade reads the rest as requests. */
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)asked, sizeof(asked) - 1, &pass), 0);
 	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 200 OK\r\n", 17);
 	ck_assert_int_eq(
@@ -311,7 +319,7 @@ START_TEST(upgrade_that_hides)
 	int n = snprintf(sent, sizeof(sent), HEAD "Upgrade: %s\r\n\r\n", asked[_i]);
 	for (int k = 0; k < 2; k++) {
 		const char *next = k ? hello : preface;
-		ward_inspect_init(&in, "a.example", true);
+		ward_inspect_init(&in, "a.example", 80, true);
 		ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)sent, (size_t)n, &pass), 0);
 		ck_assert_uint_eq(pass, (size_t)n);
 		ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 101 Switching", 22);
@@ -321,7 +329,7 @@ START_TEST(upgrade_that_hides)
 		ck_assert(k == 0 || pass == 0);
 	}
 	/* A server that does not care goes on in HTTP/1. */
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)sent, (size_t)n, &pass), 0);
 	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 200 OK\r\n", 17);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)GET, sizeof(GET) - 1, &pass), 0);
@@ -335,16 +343,16 @@ START_TEST(blind)
 	static const char asked[] = HEAD "Upgrade: websocket\r\n\r\n";
 	struct ward_inspect in;
 	size_t pass = 0;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)GET, sizeof(GET) - 1, &pass), 0);
 	ck_assert(!ward_inspect_blind(&in, false) && ward_inspect_blind(&in, true));
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)asked, sizeof(asked) - 1, &pass), 0);
 	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
 	ward_inspect_reply(&in, (const uint8_t *)"HTTP/1.1 101 Switching", 22);
 	ck_assert(ward_inspect_blind(&in, false) && ward_inspect_blind(&in, true));
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"GE", 2, &pass), 0);
 	ck_assert(!ward_inspect_blind(&in, false) && !ward_inspect_blind(&in, true));
 	ck_assert_int_eq(ward_inspect(&in, (const uint8_t *)"\x01\x02\x03", 3, &pass), 0);
@@ -420,7 +428,7 @@ START_TEST(before_a_hello)
 			static const char *const names[] = {"a.example", "b.example", NULL};
 			size_t done, n = put(sent, 0, fronts[_i].bytes, fronts[_i].len);
 			n += put_hello(sent + n, names[bad]);
-			ward_inspect_init(&in, "a.example", true);
+			ward_inspect_init(&in, "a.example", 80, true);
 			int r = send_in(&in, sent, n, step, &done);
 			ward_inspect_free(&in);
 			ck_assert_msg(r == ((bad ? fronts[_i].bad : fronts[_i].good) ? -EACCES : 0),
@@ -436,12 +444,12 @@ START_TEST(name_with_a_dot)
 	struct ward_inspect in;
 	uint8_t sent[256];
 	size_t done;
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "A.Example"), 99, &done), 0);
 	/* RFC 6066, 3, and RFC 4343: the case of a name says nothing, in either direction */
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "B.Example"), 99, &done), -EACCES);
-	ward_inspect_init(&in, "a.example", true);
+	ward_inspect_init(&in, "a.example", 80, true);
 	ck_assert_int_eq(send_in(&in, sent, put_hello(sent, "a.example."), 99, &done), -EACCES);
 }
 END_TEST
@@ -468,7 +476,7 @@ START_TEST(old_hello)
 	struct ward_inspect in;
 	for (size_t step = 1; step < 9; step += 7) {
 		size_t done;
-		ward_inspect_init(&in, "a.example", true);
+		ward_inspect_init(&in, "a.example", 80, true);
 		int r = send_in(&in, tries[_i].bytes, tries[_i].len, step, &done);
 		ward_inspect_free(&in);
 		ck_assert_int_eq(r, tries[_i].refused ? -EACCES : 0);
@@ -498,7 +506,7 @@ START_TEST(between_hellos)
 			size_t done, n = put_hello(sent, "a.example");
 			n = put(sent, n, between[_i].bytes, between[_i].len);
 			n += put_hello(sent + n, names[k]);
-			ward_inspect_init(&in, "a.example", true);
+			ward_inspect_init(&in, "a.example", 80, true);
 			ck_assert_int_eq(send_in(&in, sent, n, step, &done), k ? -EACCES : 0);
 			ck_assert(k || done == n);
 			ward_inspect_free(&in);
@@ -507,7 +515,7 @@ START_TEST(between_hellos)
 		size_t done, n = put_hello(sent, "a.example");
 		n = put(sent, n, between[_i].bytes, between[_i].len);
 		n = put(sent, n, "ping", 4);
-		ward_inspect_init(&in, "a.example", true);
+		ward_inspect_init(&in, "a.example", 80, true);
 		ck_assert_int_eq(send_in(&in, sent, n, step, &done), -EACCES);
 		ward_inspect_free(&in);
 	}
@@ -548,7 +556,7 @@ START_TEST(after_the_answer)
 		struct ward_inspect in;
 		uint8_t sent[256];
 		size_t done, n = put_hello(sent, "a.example");
-		ward_inspect_init(&in, "a.example", true);
+		ward_inspect_init(&in, "a.example", 80, true);
 		ck_assert_int_eq(send_in(&in, sent, n, n, &done), 0);
 		ck_assert_uint_eq(done, n);
 		ck_assert(!ward_inspect_blind(&in, true) && !ward_inspect_blind(&in, false));

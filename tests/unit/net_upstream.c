@@ -58,7 +58,8 @@ START_TEST(a_token_says_who_asks)
 	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 65, 0, NULL), WARD_TOKEN_GOOD);
 	ck_assert_int_eq(
 		ward_token_check(&t, text, both, 2, NOW + 66, 0, NULL), WARD_TOKEN_EXPIRED);
-	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW + 66, 30, NULL), WARD_TOKEN_GOOD);
+	ck_assert_int_eq(
+		ward_token_check(&t, text, both, 2, NOW + 66, 30, NULL), WARD_TOKEN_EXPIRED);
 	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 0, NULL), WARD_TOKEN_EARLY);
 	ck_assert_int_eq(ward_token_check(&t, text, both, 2, NOW - 1, 30, NULL), WARD_TOKEN_GOOD);
 }

@@ -38,6 +38,16 @@ void ward_sayf(const char *fmt, ...)
 	ward_say(text ? text : "out of memory");
 }
 
+void ward_say_lines(const char *before, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		if (n)
+			ward_sayf("%s%.*s", before, (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
 void ward_print_policy(const char *text, size_t len)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

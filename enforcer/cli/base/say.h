@@ -14,6 +14,8 @@
  */
 void ward_say(const char *text);
 void ward_sayf(const char *fmt, ...) ward_printf(1, 2);
+/* The same for each line of text that is not empty, with `before` in front of each. */
+void ward_say_lines(const char *before, const char *text);
 
 /* Prints the text of a policy on stdout as ward_out_lines() does, and says so if it changed. */
 void ward_print_policy(const char *text, size_t len);

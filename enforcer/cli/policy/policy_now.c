@@ -130,10 +130,12 @@ static int change(const struct ward_policy_place *place, const char *runtime, co
 		ward_outf("session %s: changed\n", name);
 		policy_now_say_left(name, o);
 	} else {
-		ward_sayf("session %s keeps its policy: %s. Its next start has the new one", name,
-			r < 0	? err.text
-			: error ? error
-				: "the answer is not valid");
+		ward_cleanup(ward_buf_clear) struct ward_buf before = WARD_BUF_INIT;
+		ward_buf_printf(&before, "session %s keeps its policy: ", name);
+		ward_say_lines(ward_buf_str(&before), r < 0   ? err.text
+						      : error ? error
+							      : "the answer is not valid");
+		ward_sayf("session %s: its next start has the new policy", name);
 	}
 	json_decref(o);
 	return ok ? 0 : 1;

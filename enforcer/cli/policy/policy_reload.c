@@ -64,23 +64,13 @@ static long long number(const json_t *o, const char *name)
 	return (long long)json_integer_value(json_object_get(o, name));
 }
 
-static void say_lines(const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n");
-		if (n)
-			ward_sayf("%.*s", (int)n, text);
-		text += n + (text[n] == '\n');
-	}
-}
-
 static int show(const struct args *a, json_t *o)
 {
 	bool ok = json_is_true(json_object_get(o, "ok"));
 	int status = ok ? 0 : (int)number(o, "status");
 	const char *error = json_string_value(json_object_get(o, "error"));
 	if (!ok)
-		say_lines(error ? error : "an answer that is none");
+		ward_say_lines("", error ? error : "an answer that is none");
 	else
 		policy_now_say_left(a->session, o);
 	if (a->o.json) {

@@ -172,7 +172,10 @@ static error_t parse_umount(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp umount_argp = {umount_options, parse_umount, "MOUNTPOINT",
-	"Unmounts a mount of wardfs and ends its session.", NULL, NULL, NULL};
+	"Unmounts a mount of wardfs and ends its session. Returns when the session has ended and "
+	"its trail is complete.\vExit status: 0 it is unmounted; 1 it is not, or the session has "
+	"not ended after 30 seconds. With --lazy the session may go on, and a message says so.",
+	NULL, NULL, NULL};
 
 int ward_cmd_umount(int argc, char **argv)
 {
@@ -180,9 +183,21 @@ int ward_cmd_umount(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	if (ward_arguments_parse(&umount_argp, argc, argv, 0, &a))
 		return 2;
-	if (ward_umount(a.mountpoint, a.lazy, &err) < 0) {
+	ward_cleanup_free char *goes_on = NULL;
+	if (ward_umount(a.mountpoint, a.lazy, &goes_on, &err) < 0) {
 		ward_say(err.text);
 		return 1;
 	}
-	return 0;
+	if (!goes_on)
+		return 0;
+	if (a.lazy) {
+		ward_sayf("session %s ends when the last process has left the mount; until then "
+			  "its trail has no end. 'wardfs ps' shows when it has ended",
+			goes_on);
+		return 0;
+	}
+	ward_sayf("%s is unmounted, and session %s has not ended yet: wardfs may still be writing "
+		  "its trail. 'wardfs ps' shows when it has ended",
+		a.mountpoint, goes_on);
+	return 1;
 }

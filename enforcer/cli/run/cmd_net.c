@@ -27,7 +27,7 @@
 
 /* A file of public keys is no longer. */
 #define KEY_FILE_MAX 65536
-/* Two hosts whose clocks are kept differ by less. */
+/* Two hosts whose clocks are kept differ by less. A token expires on time all the same. */
 #define SLACK_S 30
 
 enum { OPT_AT = 0x100, OPT_LINES, OPT_JSON, OPT_ANY };
@@ -145,8 +145,8 @@ static const struct argp argp = {options, parse, "TOKEN",
 	"in it with the host's public key alone. TOKEN may begin with \"Bearer \"; of SOCKS5 it is "
 	"USER~PASSWORD.\v"
 	"Exit status: 0 it is good; 1 it is not: forged, expired, from the future, or for another "
-	"destination; 2 usage. A token holds for a minute, and clocks may differ by half of one. "
-	"Who "
+	"destination; 2 usage. A token is good for a minute, by the clock of the host that checks "
+	"it. That clock may be up to 30 seconds behind the clock of the session's host. Who "
 	"keeps the largest number of each session sees a token that comes twice; --lines does.",
 	NULL, NULL, NULL};
 

@@ -213,7 +213,7 @@ void ward_conn_stream(struct ward_conn *c)
 	(void)setsockopt(c->inside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(c->outside, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(c->outside, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	ward_inspect_init(&c->inspect, c->host, c->net->settings->sni == WARD_SNI_REQUIRE);
+	ward_inspect_init(&c->inspect, c->host, c->port, c->net->settings->sni == WARD_SNI_REQUIRE);
 	c->later = evtimer_new(c->net->base, on_later, c);
 	if (!c->later || !grant(c) ||
 		ward_pump_new(c->net, c->inside, c->outside, &pump_ops, c, &c->pump) < 0) {

@@ -114,6 +114,7 @@ static void absolute(struct client *c, const struct ward_http_head *h)
 		say_bad_request(c);
 		return;
 	}
+	ward_http_undot(host);
 	ward_buf_add(&b, h->method.p, h->method.len);
 	ward_buf_putc(&b, ' ');
 	ward_buf_add(&b, path.len ? path.p : "/", path.len ? path.len : 1);

@@ -192,8 +192,6 @@ bool ward_http_authority(const char *p, size_t len, char ret_host[256], uint16_t
 	}
 	size_t n = (size_t)(stop - p);
 	const char *rest = v6 ? stop + 1 : stop;
-	if (n > 1 && stop[-1] == '.' && !v6)
-		n--;
 	if (n == 0 || n > 255)
 		return false;
 	for (size_t i = 0; i < n; i++) {
@@ -206,6 +204,13 @@ bool ward_http_authority(const char *p, size_t len, char ret_host[256], uint16_t
 	if (v6 && inet_pton(AF_INET6, ret_host, &a) != 1)
 		return false;
 	return rest == end || (*rest == ':' && read_port(rest + 1, end, ret_port));
+}
+
+void ward_http_undot(char host[256])
+{
+	size_t n = strlen(host);
+	if (n > 1 && host[n - 1] == '.')
+		host[n - 1] = 0;
 }
 
 bool ward_http_absolute(const struct ward_http_text *target, struct ward_http_text *ret_authority,

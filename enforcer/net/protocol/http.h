@@ -47,10 +47,13 @@ bool ward_http_is_token(unsigned char c);
 bool ward_http_field_is(const struct ward_http_text *line, const char *name);
 
 /*
- * "HOST", "HOST:PORT", "[v6]:PORT" as in Host and CONNECT: the host in lower case without brackets
- * and last dot, the port or 0. False: not of this form.
+ * "HOST", "HOST:PORT", "[v6]:PORT" as in Host and CONNECT: the host in lower case without brackets,
+ * the port or 0. False: not of this form.
  */
 bool ward_http_authority(const char *p, size_t len, char ret_host[256], uint16_t *ret_port);
+
+/* Takes the last dot of a host's name away: DNS means the same without it. */
+void ward_http_undot(char host[256]);
 
 /* "http://AUTHORITY/path" (no user information): its parts. False: not of this form. */
 bool ward_http_absolute(const struct ward_http_text *target, struct ward_http_text *ret_authority,

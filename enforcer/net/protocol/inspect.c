@@ -12,9 +12,9 @@
 
 static const char malformed[] = "an HTTP request that is malformed or ambiguous";
 
-void ward_inspect_init(struct ward_inspect *in, const char *name, bool strict)
+void ward_inspect_init(struct ward_inspect *in, const char *name, uint16_t port, bool strict)
 {
-	*in = (struct ward_inspect){.strict = strict};
+	*in = (struct ward_inspect){.strict = strict, .port = port};
 	strncpy(in->name, name, sizeof(in->name) - 1);
 	ward_first_init(&in->first);
 }
@@ -42,10 +42,24 @@ static int complain(struct ward_inspect *in, const char *text)
 	return 0;
 }
 
-/* A server name has no dot at its end (RFC 6066, 3): with one, servers give their default host. */
+/*
+ * A server name has no dot at its end (RFC 6066, 3): with one, servers give their default host.
+ * Some do so for HTTP as well (Go).
+ */
 static bool same_name(const struct ward_inspect *in)
 {
 	return strcasecmp(in->seen, in->name) == 0;
+}
+
+/* A server may have one host for each port that a request names (RFC 9110, 4.2.3). */
+static const char *wrong_authority(struct ward_inspect *in, const struct ward_http_text *t)
+{
+	uint16_t port = 0;
+	if (!ward_http_authority(t->p, t->len, in->seen, &port))
+		return "an HTTP request without a host";
+	if (!same_name(in))
+		return "the host of an HTTP request is not the name of the destination";
+	return port && port != in->port ? "an HTTP request names another port" : NULL;
 }
 
 static int hello(struct ward_inspect *in, const uint8_t *data, size_t len, size_t *pass)
@@ -97,7 +111,6 @@ static int request(struct ward_inspect *in, const uint8_t *data, size_t len, siz
 {
 	struct ward_http_head h;
 	struct ward_http_text authority, path;
-	uint16_t port = 0;
 	int r = ward_http_head((const char *)data, len, &h);
 	*pass = 0;
 	if (r == -EAGAIN)
@@ -108,15 +121,14 @@ static int request(struct ward_inspect *in, const uint8_t *data, size_t len, siz
 	in->seen[0] = 0;
 	if (h.method.len == 7 && memcmp(h.method.p, "CONNECT", 7) == 0)
 		return complain(in, "CONNECT to a server that is no proxy");
-	if (!h.host.p || !ward_http_authority(h.host.p, h.host.len, in->seen, &port))
+	if (!h.host.p)
 		return complain(in, "an HTTP request without a host");
-	if (!same_name(in))
-		return complain(
-			in, "the host of an HTTP request is not the name of the destination");
+	const char *wrong = wrong_authority(in, &h.host);
+	if (wrong)
+		return complain(in, wrong);
 	if (h.target.p[0] != '/' && !(h.target.len == 1 && h.target.p[0] == '*')) {
 		if (!ward_http_absolute(&h.target, &authority, &path) ||
-			!ward_http_authority(authority.p, authority.len, in->seen, &port) ||
-			!same_name(in))
+			wrong_authority(in, &authority))
 			return complain(in, "the URL of an HTTP request names another host");
 	}
 	/* Requests before it may still be answered: which answer is the upgrade's? */

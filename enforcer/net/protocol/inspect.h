@@ -29,6 +29,7 @@ struct ward_inspect {
 	enum ward_inspect_state state;
 	bool strict; /* sni = require */
 	char name[256];
+	uint16_t port;	       /* of the destination */
 	char seen[256];	       /* the name that was sent last, "": none */
 	const char *what;      /* "tls", "http" or NULL */
 	const char *complaint; /* the last disagreement; not refused unless strict */
@@ -52,8 +53,8 @@ struct ward_inspect {
 /* No more than this waits to be looked at. */
 #define WARD_INSPECT_MAX WARD_TLS_STREAM_MAX
 
-/* name: that of the destination, lower case. To be freed once it has seen something. */
-void ward_inspect_init(struct ward_inspect *in, const char *name, bool strict);
+/* name, port: those of the destination, lower case. To be freed once it has seen something. */
+void ward_inspect_init(struct ward_inspect *in, const char *name, uint16_t port, bool strict);
 
 void ward_inspect_free(struct ward_inspect *in);
 

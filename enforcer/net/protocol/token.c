@@ -249,7 +249,7 @@ enum ward_token_fault ward_token_check(const struct ward_token *t, const char *t
 		return WARD_TOKEN_FORGED;
 	if (now_s + slack_s < t->from_s || now_s + slack_s + WARD_TOKEN_LIFE_S < t->expires_s)
 		return WARD_TOKEN_EARLY;
-	if (now_s > t->expires_s + slack_s || now_s > t->until_s + slack_s)
+	if (now_s > t->expires_s || now_s > t->until_s)
 		return WARD_TOKEN_EXPIRED;
 	return WARD_TOKEN_GOOD;
 }

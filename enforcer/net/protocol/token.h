@@ -94,7 +94,8 @@ enum ward_token_fault {
 	WARD_TOKEN_GOOD,
 };
 /*
- * t was taken from text. slack_s: by how much clocks may differ. *ret_key, NULL: not wanted: which
+ * t was taken from text. slack_s: by how much the clock that now_s is from may be behind the
+ * signer's; a token that has expired by now_s stays so. *ret_key, NULL: not wanted: which
  * of the keys signed the grant, unless FORGED. A session's name alone is no identity: whoever has
  * another of the keys may give the same name.
  */

@@ -25,6 +25,8 @@
 
 /* For one answer of a file system that has just said that it is ready. */
 #define MEET_MS 60000
+/* In mountinfo, behind the options of a mount of ours: type and source (proc(5)). */
+#define OURS " - fuse.wardfs wardfs "
 
 static int open_mountpoint(const char *arg, int *ret_fd, char **ret_path, struct ward_err *err)
 {
@@ -255,11 +257,24 @@ int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
 	return code && !m->by_helper ? ward_err_sys(err, -code, "%s", m->path) : 0;
 }
 
+/* It is still there, beneath another mount: no path leads to it. */
+static bool is_covered(const struct ward_fusemount *m)
+{
+	ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
+	ward_cleanup_free char *line = NULL;
+	size_t cap = 0;
+	while (f && getline(&line, &cap, f) > 0)
+		if (strstr(line, OURS) && strtoull(line, NULL, 10) == m->mnt_id)
+			return true;
+	return false;
+}
+
 int ward_fusemount_undo(const struct ward_fusemount *m, bool lazy, struct ward_err *err)
 {
 	uint64_t id = 0;
 	if (mnt_id_of(m->path, &id) < 0 || id != m->mnt_id)
-		return 0;
+		return is_covered(m) ? ward_err_set(err, -EEXIST, WARD_FUSEMOUNT_COVERED, m->path)
+				     : 0;
 	int r = 0;
 	if (m->by_helper)
 		r = run_fusermount(-1, "-u", lazy ? "-z" : "-q", m->path);
@@ -310,7 +325,7 @@ bool ward_fusemount_is_ours(const char *path)
 		/* Fields as proc(5): id parent dev root POINT options … - TYPE SOURCE super. */
 		if (dash && sscanf(line, "%*s %*s %*s %*s %16383s", point) == 1 &&
 			is_field(point, path))
-			ours = strncmp(dash, " - fuse.wardfs wardfs ", 22) == 0;
+			ours = strncmp(dash, OURS, strlen(OURS)) == 0;
 	}
 	return ours;
 }

@@ -31,7 +31,14 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
  */
 int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err) ward_must_check;
 
-/* -EBUSY while in use and not lazy. Does nothing if something else is mounted there by now. */
+/* What -EEXIST of ward_fusemount_undo() means: of the mount point's path. */
+#define WARD_FUSEMOUNT_COVERED                                                                     \
+	"something else is mounted on top of %s: unmount that first (umount), then try again"
+
+/*
+ * -EBUSY while in use and not lazy; -EEXIST: something else is mounted on top. 0 also if it is gone
+ * already.
+ */
 int ward_fusemount_undo(
 	const struct ward_fusemount *m, bool lazy, struct ward_err *err) ward_must_check;
 /* Fills the rest of *m for the mount that is at m->path now (its supervisor is gone). */

@@ -29,6 +29,11 @@
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/mount/served.h"
 
+/* What a slow disk takes for the end of a trail, as `wardfs kill` waits. */
+#define END_WAIT_MS 30000
+/* Where nobody is in a mount that is taken away lazily, its session ends at once. */
+#define LAZY_WAIT_MS 3000
+
 struct mount_run {
 	const struct ward_mount_options *options;
 	struct ward_served served;
@@ -277,7 +282,11 @@ static void unmount(
 {
 	struct ward_err err = WARD_ERR_INIT;
 	int r = m->mounted ? ward_fusemount_undo(&m->mount, lazy, &err) : not_mounted;
-	if (r == 0) {
+	/* A kill ends the session even so; finish() tells what is left. */
+	if (kill && r == -EEXIST) {
+		m->served.over = true;
+		r = 0;
+	} else if (r == 0) {
 		m->mounted = false;
 		m->served.over = m->served.over || kill;
 		m->served.cause = "unmounted";
@@ -382,7 +391,7 @@ static char *session_of(const char *runtime, const char *path)
 	return NULL;
 }
 
-int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
+int ward_umount(const char *mountpoint, bool lazy, char **ret_goes_on, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
 	ward_cleanup_free char *runtime = NULL;
@@ -409,8 +418,14 @@ int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err)
 	bool ok = o && json_is_true(json_object_get(o, "ok"));
 	int e = o ? (int)json_integer_value(json_object_get(o, "errno")) : EIO;
 	json_decref(o);
-	if (ok)
+	if (ok) {
+		/* Lazily: until the last who is in the mount has left. */
+		if (!ward_control_wait_gone(runtime, session, lazy ? LAZY_WAIT_MS : END_WAIT_MS))
+			*ret_goes_on = ward_steal_ptr(&session);
 		return 0;
+	}
+	if (e == EEXIST)
+		return ward_err_set(err, -EEXIST, WARD_FUSEMOUNT_COVERED, path);
 	return ward_err_sys(err, e ? -e : -EIO,
 		e == EBUSY ? "%s is in use (--lazy takes it away all the same)" : "%s", path);
 }

@@ -25,6 +25,9 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 
 /*
  * Unmounts a mount of wardfs: through its supervisor, or directly if the supervisor has ended.
- * lazy: also while in use. -EBUSY: in use; -EINVAL: no mount of wardfs is there.
+ * lazy: also while in use. Waits until the session has ended, 30 seconds at most (lazily: 3). The
+ * name of a session that has not is *ret_goes_on, the caller's; else that is untouched. -EBUSY: in
+ * use; -EEXIST: something else is mounted on top; -EINVAL: no mount of wardfs is there.
  */
-int ward_umount(const char *mountpoint, bool lazy, struct ward_err *err) ward_must_check;
+int ward_umount(const char *mountpoint, bool lazy, char **ret_goes_on,
+	struct ward_err *err) ward_must_check;

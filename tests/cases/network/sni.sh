@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Ways around sni = require. For each, a server reads the other name, or none, when nobody checks
 # (sni = off): methods of any length, requests without a version, Python's blanks, lines that end
-# with the stream, requests in a body that the server does not read, early data between two
-# ClientHellos, ClientHellos in SSLv2's format.
+# with the stream, requests in a body that the server does not read, a last dot or another port
+# behind the name, early data between two ClientHellos, ClientHellos in SSLv2's format.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
@@ -23,6 +23,9 @@ http other.example /version
 http other.example /blanks
 http None /end
 http other.example /body
+http web.example. /dot
+http web.example:9999 /port
+http web.example http://web.example:9999/url
 tls other.example
 tls Other.EXAMPLE
 tls None'
@@ -65,19 +68,22 @@ half "$HOME/pol"
 echo '--- sni = require'
 : >"$NET/log"
 expect 0 "$WARDFS" run --policy "$HOME/pol" --session around -- python3 around.py
-for way in method later version blanks end body retry old mixed; do
+for way in method later version blanks end body dot port url retry old mixed; do
 	has "$OUT" "$way reset"
 done
 has "$OUT" 'good ended'
 echo "$reached" | while read -r line; do
 	! grep -qxF "$line" "$NET/log" || fail "reached: $line: $OUT"
 done || exit 1
+has "$OUT" 'same ended'
 has "$OUT" 'upper ended'
+grep -qxF 'http web.example:80 /same' "$NET/log" || fail "the port of the connection did not arrive: $(cat "$NET/log")"
 grep -qxF 'tls WEB.Example' "$NET/log" || fail "a name in capitals did not arrive: $(cat "$NET/log")"
 grep -qxF 'tls web.example' "$NET/log" || fail "the good one did not arrive: $(cat "$NET/log")"
 expect 0 "$WARDFS" audit show around --kind deny
-[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 9 ] || fail "not 9 refusals: $OUT"
+[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 12 ] || fail "not 12 refusals: $OUT"
 has "$OUT" 'body begins with another request'
+has "$OUT" 'names another port'
 has "$OUT" 'without a server name'
 has "$OUT" 'server name in TLS is not the name'
 S

@@ -140,6 +140,25 @@ for path in .git/config .git/hooks/post-commit; do
 	has "$ERR" "lifts nothing of /workspace/$path"
 done
 
+# No other secret comes to the name that is lifted: by a move of its directory, or by a second name
+# that a file made inside has when the host writes a secret into it.
+own_policy '[lift]\nread = /workspace/app/.env'
+mkdir other/deep
+echo DB=3 >other/deep/.env
+own_policy '[lift]\nread = /workspace/app/.env\nread = /workspace/up/deep/.env'
+expect 0 "$WARDFS" run -- python3 -c "$(cat "$WARD_SRC/tests/cases/policy/lib/lift-moves.py")"
+x='Invalid cross-device link'
+[ "$OUT" = "$x, $x
+$x
+plain/other.env $x
+app/.env $x" ] || fail "$OUT"
+[ ! -e app/.env ] || fail "a second name for a secret of later"
+rm -r app plain same other
+mkdir app other
+mv was/.env app/
+rm -r was
+echo DB=2 >other/.env
+
 [ "$(id -u)" -eq 0 ] || skip "a floor needs root"
 # Nor a floor's; and no floor lifts.
 own_policy '[lift]\nread = /workspace/app/.env'

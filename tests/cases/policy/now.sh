@@ -50,3 +50,15 @@ expect 1 "$WARDFS" policy add --now allow web.example:443
 has "$ERR" "session follows keeps its policy"
 has "$ERR" "[network] mode"
 "$WARDFS" policy explain connect web.example:443 >/dev/null || fail "the line was not written"
+echo "--- the same of a port that a line takes away; each line of the reason is a line"
+hasnt "$ERR" '\n'
+"$WARDFS" kill follows
+expect 0 "$WARDFS" policy add forward 18080
+rm up-follows
+session follows
+has "$("$WARDFS" ps)" follows.2
+expect 1 "$WARDFS" policy remove --now forward 18080
+has "$ERR" "session follows.2 keeps its policy: [network] forward = 18080"
+has "$ERR" "session follows.2: its next start has the new policy"
+hasnt "$ERR" '\n'
+"$WARDFS" kill follows.2

@@ -341,6 +341,23 @@ expect 0 "$WARDFS" run --mode process -- true
 risk -- true
 costs past-loose
 
+echo "--- refusals in the middle of a long trail count as well"
+fresh
+echo t >.env
+expect 0 "$WARDFS" run --session long -- sh -c '
+	i=0; while [ $i -lt 700 ]; do echo $i >"file-$i"; rm "file-$i"; i=$((i + 1)); done
+	for i in 1 2 3; do cat .env; done 2>/dev/null
+	i=0; while [ $i -lt 700 ]; do echo $i >"file-$i"; rm "file-$i"; i=$((i + 1)); done'
+log=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs/sessions/long/trail.jsonl
+[ "$(head -c 131072 "$log" | grep -c '"kind":"deny"')" -eq 0 ] || fail "control: refusals at the start"
+[ "$(tail -c 131072 "$log" | grep -c '"kind":"deny"')" -eq 0 ] || fail "control: refusals at the end"
+[ "$(grep -c '"kind":"deny"' "$log")" -eq 3 ] || fail "control: not three refusals"
+expect 0 "$WARDFS" audit show --json --kind session.end long
+has "$OUT" '"refusals":3,"limits":0,"probes_failed":0'
+risk -- true
+costs past-refused
+has "$(cat "$WARD_TMP/risk.json")" 'long: 3'
+
 echo "--- a trail that was removed is one thing, one that vanished another"
 state=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs
 expect 0 "$WARDFS" run --session told -- true

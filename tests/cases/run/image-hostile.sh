@@ -54,6 +54,12 @@ hostile hardlink-through 'leads through a link'
 hostile hardlink-absent 'which it does not contain'
 hostile whiteout-dotdot 'contains the invalid whiteout'
 hostile whiteout-empty 'contains the invalid whiteout'
+# What no session could start from is not stored either.
+for kind in $(python3 "$images" wrong); do
+	hostile "$kind" 'in the configuration of the image is not valid'
+	expect 0 "$WARDFS" image list
+	hasnt "$OUT" "$kind"
+done
 touch /tmp/victim.$$
 hostile whiteout-through 'leads through a link'
 [ -e /tmp/victim.$$ ] || fail 'a whiteout removed a file of the host'

@@ -51,6 +51,50 @@ expect 143 wait "$holder"
 mounted "$WARD_TMP/mnt" && fail "still mounted"
 wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on: $("$WARDFS" ps)"
 expect 0 "$WARDFS" audit verify m1
+
+# umount returns when the session has ended: its trail can be verified at once.
+for i in 1 2 3 4 5 6 7 8; do
+	expect 0 "$WARDFS" mount --session "at-once-$i" src mnt
+	cat mnt/file >/dev/null
+	expect 0 "$WARDFS" umount mnt
+	hasnt "$ERR" "not ended"
+	expect 0 "$WARDFS" audit verify "at-once-$i"
+	[ "$("$WARDFS" ps --json 2>&1)" = '[]' ] || fail "the session goes on: $("$WARDFS" ps)"
+done
+# The wait has an end: a writer that stands still does not hold the caller for ever.
+expect 0 "$WARDFS" mount --session stands src mnt
+writer=$("$WARDFS" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["audit_pid"])')
+kill -STOP "$writer"
+expect 1 "$WARDFS" umount mnt
+has "$ERR" "session stands has not ended yet"
+! mounted "$WARD_TMP/mnt" || fail "still mounted"
+kill -CONT "$writer"
+wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
+expect 0 "$WARDFS" audit verify stands
+
+# Something else on top: nothing is taken away, and that is said.
+expect 0 "$WARDFS" mount --session beneath src mnt
+mount -t tmpfs top mnt
+expect 1 "$WARDFS" umount mnt
+has "$ERR" "something else is mounted on top of $WARD_TMP/mnt"
+expect 1 "$WARDFS" umount --lazy mnt
+has "$ERR" "something else is mounted on top of"
+grep -q "^top $WARD_TMP/mnt " /proc/mounts || fail "the other mount is gone"
+mounted "$WARD_TMP/mnt" || fail "the mount beneath is gone"
+umount mnt
+expect 0 cat mnt/file
+expect 0 "$WARDFS" umount mnt
+! mounted "$WARD_TMP/mnt" || fail "still mounted"
+expect 0 "$WARDFS" audit verify beneath
+# A kill ends the session even so.
+expect 0 "$WARDFS" mount --session killed src mnt
+mount -t tmpfs top mnt
+expect 0 "$WARDFS" kill killed
+[ "$("$WARDFS" ps --json 2>&1)" = '[]' ] || fail "the session goes on: $("$WARDFS" ps)"
+expect 0 "$WARDFS" audit show killed --kind session.end
+has "$OUT" "something else is mounted on top of"
+umount mnt
+umount mnt
 expect 0 "$WARDFS" audit show m1
 has "$OUT" "/workspace/.env"
 expect 1 "$WARDFS" umount mnt

@@ -14,10 +14,14 @@ WAYS = {
     "blanks": (80, b"GET\x1c/blanks\x1dHTTP/1.1\n" + HOST),
     "end": (80, b"GET /end", None),
     "body": (80, b"GET / HTTP/1.1\r\nHost: web.example\r\nContent-Length: %d\r\n\r\n" % len(INNER) + INNER),
+    "dot": (80, b"GET /dot HTTP/1.1\r\nHost: web.example.\r\n\r\n"),
+    "port": (80, b"GET /port HTTP/1.1\r\nHost: web.example:9999\r\n\r\n"),
+    "url": (80, b"GET http://web.example:9999/url HTTP/1.1\r\nHost: web.example\r\n\r\n"),
     "retry": (443, hellos.retried("web.example", "other.example", hellos.EARLY_DATA)),
     "old": (443, hellos.old_hello()),
     "mixed": (443, hellos.hello("Other.EXAMPLE")),
     # and some that are none
+    "same": (80, b"GET /same HTTP/1.1\r\nHost: web.example:80\r\n\r\n"),
     "upper": (443, hellos.hello("WEB.Example")),
     "good": (443, hellos.retried("web.example", "web.example", hellos.EARLY_DATA)),
 }

@@ -117,6 +117,20 @@ OVER = layer(entry("opt/.wh.gone"), entry("opt/full/new", b"new\n"),
              entry("opt/ü", b"accent\n"), entry("opt/twice", b"first\n"),
              entry("opt/twice", b"second\n"))
 
+# Configurations that no session could start from.
+WRONG = {
+    "wrong-env": {"Env": ["NAME WITHOUT VALUE"]},
+    "wrong-env-name": {"Env": ["9=x"]},
+    "wrong-env-text": {"Env": "PATH=/bin"},
+    "wrong-env-number": {"Env": [7]},
+    "wrong-cwd": {"WorkingDir": "opt"},
+    "wrong-cwd-up": {"WorkingDir": "/opt/../etc"},
+    "wrong-cwd-list": {"WorkingDir": ["/opt"]},
+    "wrong-cmd": {"Cmd": [None]},
+    "wrong-entrypoint": {"Entrypoint": {"0": "/bin/sh"}},
+    "wrong-user": {"User": 0},
+}
+
 EVIL = {
     "dotdot": [entry("opt/../../../escaped", b"x")],
     "dotdot-first": [entry("../escaped", b"x")],
@@ -165,6 +179,8 @@ def make(kind, out, busybox):
         o.index(o.manifest([good, OVER]))
     elif kind == "plain":
         o.index(o.manifest([good, OVER], packed=False))
+    elif kind in WRONG:
+        o.index(o.manifest([good], config=dict(CONFIG, config=dict(CONFIG["config"], **WRONG[kind]))))
     elif kind == "two":
         a, b = o.manifest([good]), o.manifest([good, OVER])
         name = "org.opencontainers.image.ref.name"
@@ -224,6 +240,8 @@ def make(kind, out, busybox):
 if __name__ == "__main__":
     if sys.argv[1] == "evil":
         print("\n".join(sorted(EVIL)))
+    elif sys.argv[1] == "wrong":
+        print("\n".join(sorted(WRONG)))
     else:
         with open("/bin/busybox", "rb") as program:
             make(sys.argv[1], sys.argv[2], program.read())
