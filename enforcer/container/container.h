@@ -68,3 +68,5 @@ void ward_container_free(struct ward_container *c);
 /* The list of system calls of a command as the member `seccomp` of config.json has it: for a
  * container without a pid 1 of ours. */
 extern const char ward_container_seccomp[];
+/* The same, with the calls that wardfs needs to make its own walls inside of a container. */
+extern const char ward_devcontainer_seccomp[];
