@@ -14,3 +14,5 @@ extern const struct ward_embedded ward_embedded_profiles[];
 extern const struct ward_embedded ward_embedded_seccomp[];
 /* host-executed, home-dropped, open-hosts */
 extern const struct ward_embedded ward_embedded_lists[];
+/* Dockerfile, devcontainer (devcontainer.json): what `wardfs init --devcontainer` writes */
+extern const struct ward_embedded ward_embedded_devcontainer[];

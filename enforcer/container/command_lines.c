@@ -68,6 +68,22 @@ int ward_container_crun(struct ward_container *c, const struct ward_sandbox_spec
 	return r < 0 ? r : run(c, spec);
 }
 
+/* Our pid 1 in a kernel of its own gets no descriptors, and each process is an exec. */
+static int own_kernel(struct ward_container *c, const char *const *global)
+{
+	char **const lines[] = {c->argv, c->exec_argv};
+	const size_t max = sizeof(c->argv) / sizeof(*c->argv);
+	int r = 0;
+	for (size_t i = 0; i < 2 && r == 0; i++) {
+		r = program(c, lines[i], max);
+		for (size_t k = 0; global[k] && r == 0; k++)
+			r = put(lines[i], max, global[k], NULL);
+	}
+	if (r == 0)
+		r = PUT(c->argv, "run", "--bundle", WARD_SANDBOX_ENGINE_BUNDLE, NAME);
+	return r == 0 ? PUT(c->exec_argv, "exec", "--user", "0:0") : r;
+}
+
 /*
  * Network and files are the session's, so its own layers for them stay off: sockets are those of
  * our network namespace, and what the host changes in a tree shows. The platform ptrace needs no
@@ -75,19 +91,22 @@ int ward_container_crun(struct ward_container *c, const struct ward_sandbox_spec
  */
 int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spec *spec)
 {
-	char **const lines[] = {c->argv, c->exec_argv};
-	const size_t max = sizeof(c->argv) / sizeof(*c->argv);
-	int r = 0;
-	for (size_t i = 0; i < 2 && r == 0; i++) {
-		r = program(c, lines[i], max);
-		if (r == 0)
-			r = put(lines[i], max, "--root", STATE "/runsc", "--log", LOG,
-				"--log-format", "json", "--rootless", "--ignore-cgroups",
-				"--platform=ptrace", "--network=host", "--file-access=shared",
-				"--file-access-mounts=shared", NULL);
-	}
+	static const char *const global[] = {"--root", STATE "/runsc", "--log", LOG, "--log-format",
+		"json", "--rootless", "--ignore-cgroups", "--platform=ptrace", "--network=host",
+		"--file-access=shared", "--file-access-mounts=shared", NULL};
 	(void)spec;
-	if (r == 0)
-		r = PUT(c->argv, "run", "--bundle", WARD_SANDBOX_ENGINE_BUNDLE, NAME);
-	return r == 0 ? PUT(c->exec_argv, "exec", "--user", "0:0") : r;
+	return own_kernel(c, global);
+}
+
+/*
+ * The command line of kata-runtime 1.x: from 2.0 on it has no `run`, and containerd starts a shim
+ * in its place. engines.def refuses it, since no host to try it on was found. Sandbox and agent are
+ * told by its own configuration, which root wrote.
+ */
+int ward_container_kata(struct ward_container *c, const struct ward_sandbox_spec *spec)
+{
+	static const char *const global[] = {
+		"--root", STATE "/kata", "--log", LOG, "--log-format", "json", NULL};
+	(void)spec;
+	return own_kernel(c, global);
 }

@@ -24,6 +24,8 @@ const struct ward_engine *ward_engine_at(size_t i);
 const char *ward_engine_word(const struct ward_engine *e);
 /* NULL: wardfs can start it. Else why it does not. */
 const char *ward_engine_why_not(const struct ward_engine *e);
+/* What to do instead where it cannot be started; may be NULL. */
+const char *ward_engine_instead(const struct ward_engine *e);
 /* The container has a kernel of its own: no Landlock, no list of programs, no records of them. */
 bool ward_engine_own_kernel(const struct ward_engine *e);
 /* By word, or by the last part of a path. NULL: neither. */
@@ -42,6 +44,10 @@ struct ward_engine_found {
  * it is not there, not safe, or not supported, with the fix.
  */
 int ward_engine_look(const char *named, uid_t uid, struct ward_engine_found *ret,
+	struct ward_err *err) ward_must_check;
+/* Looks in the directories of the system, also for an engine that wardfs does not start. -ENOENT:
+ * not installed; -ENOTSUP: others can change the program. */
+int ward_engine_locate(const struct ward_engine *e, struct ward_engine_found *ret,
 	struct ward_err *err) ward_must_check;
 void ward_engine_found_clear(struct ward_engine_found *f);
 
@@ -62,3 +68,5 @@ void ward_container_free(struct ward_container *c);
 /* The list of system calls of a command as the member `seccomp` of config.json has it: for a
  * container without a pid 1 of ours. */
 extern const char ward_container_seccomp[];
+/* The same, with the calls that wardfs needs to make its own walls inside of a container. */
+extern const char ward_devcontainer_seccomp[];

@@ -11,6 +11,7 @@ struct ward_engine {
 	const char *word;
 	const char *names[3]; /* of its program; NULL-terminated */
 	const char *why;      /* NULL: it can be started */
+	const char *instead;  /* for why; NULL: nothing */
 	ward_container_fn make;
 	bool own_kernel;
 	uint32_t no_probes; /* set of 1 << enum ward_probe */
@@ -20,6 +21,7 @@ struct ward_engine {
 int ward_container_runc(struct ward_container *c, const struct ward_sandbox_spec *spec);
 int ward_container_crun(struct ward_container *c, const struct ward_sandbox_spec *spec);
 int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spec *spec);
+int ward_container_kata(struct ward_container *c, const struct ward_sandbox_spec *spec);
 
 /* config.c: config.json as text, the caller's; NULL: out of memory. */
 char *ward_container_config(const struct ward_engine *e, const struct ward_sandbox_spec *spec);

@@ -39,6 +39,11 @@ const char *ward_engine_why_not(const struct ward_engine *e)
 	return e->why;
 }
 
+const char *ward_engine_instead(const struct ward_engine *e)
+{
+	return e->instead;
+}
+
 bool ward_engine_own_kernel(const struct ward_engine *e)
 {
 	return e->own_kernel;
@@ -111,8 +116,8 @@ static int take(const struct ward_engine *e, const char *path, uid_t uid,
 	return r;
 }
 
-/* In the directories of the system. */
-static int find(const struct ward_engine *e, struct ward_engine_found *ret, struct ward_err *err)
+int ward_engine_locate(
+	const struct ward_engine *e, struct ward_engine_found *ret, struct ward_err *err)
 {
 	for (size_t i = 0; i < COUNT(dirs); i++)
 		for (size_t k = 0; e->names[k]; k++) {
@@ -134,7 +139,7 @@ static int find_first(struct ward_engine_found *ret, struct ward_err *err)
 	struct ward_err why = WARD_ERR_INIT;
 	for (const struct ward_engine *e = engines; e->word; e++) {
 		struct ward_err one = WARD_ERR_INIT;
-		int r = e->why ? -ENOENT : find(e, ret, &one);
+		int r = e->why ? -ENOENT : ward_engine_locate(e, ret, &one);
 		if (r == 0)
 			return 0;
 		if (r != -ENOENT)
@@ -161,7 +166,7 @@ int ward_engine_look(
 		return ward_err_set(err, -ENOTSUP,
 			"the engine %s is not supported: %s; fix: runc, crun or runsc", e->word,
 			e->why);
-	int r = named[0] == '/' ? take(e, named, uid, ret, err) : find(e, ret, err);
+	int r = named[0] == '/' ? take(e, named, uid, ret, err) : ward_engine_locate(e, ret, err);
 	return r == -ENOENT ? (err->code = -ENOTSUP) : r;
 }
 

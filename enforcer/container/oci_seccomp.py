@@ -18,6 +18,19 @@ PID1 = [
     {"names": ["mount", "ptrace"], "action": "SCMP_ACT_ALLOW"},
 ]
 
+# For a container in which wardfs runs as an ordinary user: it makes its namespaces and its view.
+# The probes need ptrace. The command of a session is under the exact list again.
+NESTED = [
+    {"names": ["clone", "fsconfig", "fsmount", "fsopen", "mount", "mount_setattr", "move_mount",
+               "open_tree", "pivot_root", "ptrace", "setdomainname", "sethostname", "umount2",
+               "unshare"], "action": "SCMP_ACT_ALLOW"},
+    # KEYCTL_JOIN_SESSION_KEYRING alone: keys of others cannot be reached by it.
+    {"names": ["keyctl"], "action": "SCMP_ACT_ALLOW", "args": [
+        {"index": 0, "op": "SCMP_CMP_EQ", "value": 1, "valueTwo": 0}]},
+    # docker before version 21 has EPERM as the default, with which libc starts no thread.
+    {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": 38},
+]
+
 
 def condition(text):
     """An argument of OCI, or None where OCI has no word for it."""
@@ -59,13 +72,15 @@ def main(path, out):
             calls.setdefault(words[0].split("=")[0], []).append(
                 (words[1].split(":")[0], words[2:]))
     rules = [rule(name, lines) for name, lines in calls.items() if name != "unshare"]
-    plain = [r["names"][0] for r in rules if r and "args" not in r]
-    args = [r for r in rules if r and "args" in r]
     with open(out, "w", encoding="utf-8") as f:
         f.write('/* Made by oci_seccomp.py. */\n'
                 '#include "enforcer/container/container_internal.h"\n')
-        for name, more in (("ward_oci_seccomp", PID1), ("ward_container_seccomp", [])):
+        for name, more in (("ward_oci_seccomp", PID1), ("ward_container_seccomp", []),
+                           ("ward_devcontainer_seccomp", NESTED)):
             ours = {n for r in more for n in r["names"]}
+            kept = [r for r in rules if r and r["names"][0] not in ours]
+            plain = [r["names"][0] for r in kept if "args" not in r]
+            args = [r for r in kept if "args" in r]
             refused = [n for n, lines in calls.items()
                        if lines == [("deny", [])] and n not in ours | {"clone3"}]
             listed = {"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 38, "syscalls":

@@ -90,6 +90,11 @@ json_t *ward_oci_container_json(const struct ward_oci_container *c, const struct
 		json_array_append_new(lacks, json_string("[limits] idle"));
 	if (c->programs)
 		json_array_append_new(lacks, json_string("[process] exec"));
+	/* In the container's own layer, which is the engine's. */
+	for (size_t i = 0; i < s->n_trees; i++)
+		if (s->trees[i].tmpfs_size)
+			json_array_append_new(
+				lacks, json_sprintf("[tree %s] source", s->trees[i].path));
 	if (s->seccomp != WARD_LIST_DEFAULT)
 		json_array_append_new(lacks, json_string("[process] seccomp"));
 	if (o && json_array_size(lacks))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/major.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,6 +137,14 @@ static int floor_namespaces(json_t *linux_part, const struct ward_oci_host *h,
 	return list ? 0 : wrong("namespaces", err);
 }
 
+/* Pseudoterminals: every runtime allows them by itself, and a container sees its own ones only. */
+static bool terminals(const json_t *rule)
+{
+	const char *type = json_string_value(json_object_get(rule, "type"));
+	return type && strcmp(type, "c") == 0 &&
+	       json_integer_value(json_object_get(rule, "major")) == UNIX98_PTY_SLAVE_MAJOR;
+}
+
 static int floor_devices(json_t *linux_part, const struct ward_oci_host *h, struct ward_err *err)
 {
 	/* Every runtime makes them by itself. */
@@ -164,7 +173,7 @@ static int floor_devices(json_t *linux_part, const struct ward_oci_host *h, stru
 		if (!json_is_false(json_object_get(v, "allow")) &&
 			(json_integer_value(json_object_get(v, "major")) <= 0 ||
 				!json_is_integer(json_object_get(v, "minor"))) &&
-			(!access || strcmp(access, "m") != 0) && h->device.n == 0)
+			(!access || strcmp(access, "m") != 0) && !terminals(v) && h->device.n == 0)
 			return ward_err_set(err, -EINVAL,
 				"the container asks for all devices of a kind; fix: run it without "
 				"--privileged");

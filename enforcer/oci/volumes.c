@@ -132,13 +132,26 @@ int ward_oci_volumes_open(struct ward_oci_container *c, struct ward_err *err)
 	return r;
 }
 
-static bool has_tree(const struct ward_policy *p, const char *path)
+static const struct ward_tree *find_tree(const struct ward_policy *p, const char *path)
 {
 	const struct ward_settings *s = ward_policy_settings(p);
 	for (size_t i = 0; i < s->n_trees; i++)
 		if (strcmp(s->trees[i].path, path) == 0)
-			return true;
-	return false;
+			return &s->trees[i];
+	return NULL;
+}
+
+/* The volume takes the place of the tree's source; but what is meant to begin empty gets nothing of
+ * the host's. */
+static int guard(struct ward_oci_volume *v, const struct ward_tree *tree, struct ward_err *err)
+{
+	if (tree->tmpfs_size)
+		return ward_err_set(err, -EINVAL,
+			"the policy has %s in memory, empty: it takes no volume (%s at %s); fix: run "
+			"the container without this volume, or under another policy",
+			v->tree, v->source, v->destination);
+	v->how = WARD_OCI_HOW_GUARD;
+	return 0;
 }
 
 /* Neither what wardfs itself keeps, nor a directory above it, nor the whole host. */
@@ -219,8 +232,9 @@ int ward_oci_volumes(struct ward_oci_container *c, const struct ward_oci_host *h
 		r = check_protected(v, protect, err);
 		if (r < 0)
 			break;
-		if (v->directory && has_tree(p, v->tree))
-			v->how = WARD_OCI_HOW_GUARD;
+		const struct ward_tree *tree = find_tree(p, v->tree);
+		if (v->directory && tree)
+			r = guard(v, tree, err);
 		else if (strcmp(v->tree, v->destination) != 0)
 			r = ward_err_set(err, -EINVAL,
 				"the annotation for %s: the policy has no [tree %s]",

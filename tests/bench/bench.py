@@ -54,6 +54,7 @@ ROWS = {
     "wasm": ("wasm", "mode wasm: start, Fibonacci, JSON", None),
     "image": ("image", "start with an unpacked image", None),
     "container": ("container", "start in each container engine", None),
+    "tasks": ("tasks", "100 tasks, 8 at a time", None),
 }
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
@@ -63,7 +64,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image", "container")
+ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image", "container", "tasks")
 IO_BYTES = 192 << 20
 
 
@@ -339,6 +340,12 @@ def container_rows(build, where):
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
 
 
+def tasks_rows(build, where):
+    """Milliseconds, by name (tasks.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "tasks.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
 def image_rows(build, where):
     """Milliseconds, by name (image.py)."""
     out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "image.py"), os.path.abspath(build), where])
@@ -467,6 +474,9 @@ def measure(options, scratch, sections):
             if section == "container" and not options.no_guarded:
                 for name, value in container_rows(options.build, data["container", "guarded"]).items():
                     times.setdefault("container", {}).setdefault(name, []).append(value)
+            if section == "tasks" and not options.no_guarded:
+                for name, value in tasks_rows(options.build, data["tasks", "guarded"]).items():
+                    times.setdefault("tasks", {}).setdefault(name, []).append(value)
             if section == "image" and not options.no_guarded:
                 for name, value in image_rows(options.build, data["image", "guarded"]).items():
                     times.setdefault("image", {}).setdefault(name, []).append(value)
@@ -556,6 +566,11 @@ def table(times, wanted):
         median = {name: statistics.median(v) for name, v in times["container"].items()}
         result["container"] = {"median_ms": median, "rounds": times["container"]}
         print("start of `true` in containers, median ms: " +
+              ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
+    if "tasks" in times:
+        median = {name: statistics.median(v) for name, v in times["tasks"].items()}
+        result["tasks"] = {"median_ms": median, "rounds": times["tasks"]}
+        print("100 tasks, 8 at a time, median ms: " +
               ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
     if "image" in times:
         median = {name: statistics.median(v) for name, v in times["image"].items()}

@@ -12,4 +12,4 @@ if lint "$WARD_TMP/nested.1" >"$WARD_TMP/out"; then
 	echo "control: a list without its end passes"
 	exit 1
 fi
-lint docs/man/wardfs.1 "$WARD_BUILD/docs/wardfs-policy.5"
+lint docs/man/wardfs.1 docs/man/wardfs-oci.8 "$WARD_BUILD/docs/wardfs-policy.5"

@@ -9,7 +9,9 @@ from _sources import SRC, files, finish, read
 UNDONE = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X+|H[A]CK)\b"
                     r"|\b(?i:not (yet )?i[m]plemented|p[l]aceholder)\b")
 REGISTRIES = re.compile(r"\b(p[y]pi\.org|p[y]thonhosted|n[p]mjs\.(org|com)|c[r]ates\.io|"
-                        r"p[r]oxy\.golang\.org|d[e]b\.debian\.org|d[o]cker\.io|g[h]cr\.io)\b")
+                        r"p[r]oxy\.golang\.org|d[e]b\.debian\.org|g[h]cr\.io)\b"
+                        # The Debian package of docker has the name of the registry.
+                        r"|\bd[o]cker\.io[/:]|[/.@]d[o]cker\.io\b")
 # A home directory of somebody.
 MACHINE = re.compile(r"/h[o]me/(?!(u|user|you|agent|owner|alice|somebody)\b)[a-z]\w*/")
 # The one table of the registries that `wardfs init` proposes.

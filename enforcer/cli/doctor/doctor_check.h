@@ -10,6 +10,8 @@
 
 /* Of the modes the table has (enforcer/modes/table/modes.def) no more than these are told. */
 #define WARD_CHECK_MODES_MAX 16
+/* The same of enforcer/container/engines.def. */
+#define WARD_CHECK_ENGINES_MAX 8
 
 /* ABSENT: something optional is missing. */
 enum ward_check_status { WARD_CHECK_MISSING = 0, WARD_CHECK_OK, WARD_CHECK_ABSENT };

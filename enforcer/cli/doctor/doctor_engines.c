@@ -1,35 +1,128 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which container engines this host has. Whether one works is the line of mode docker. */
+/* Which container engines this host has: where, which version, and what wardfs can use each for. */
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/container/container.h"
 
-void ward_check_engines(struct ward_check *c)
+/* `--version` reads nothing, so a program that takes longer hangs. */
+#define VERSION_MS 10000
+#define VERSION_MAX 48
+
+static void child(const char *program, int out)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf has = WARD_BUF_INIT;
-	const struct ward_engine *e = NULL;
-	size_t usable = 0;
-	for (size_t i = 0; (e = ward_engine_at(i)); i++) {
-		ward_cleanup(ward_engine_found_clear) struct ward_engine_found f =
-			WARD_ENGINE_FOUND_INIT;
-		struct ward_err why = WARD_ERR_INIT;
-		const bool known = !ward_engine_why_not(e);
-		int r = known ? ward_engine_look(ward_engine_word(e), geteuid(), &f, &why)
-			      : -ENOTSUP;
-		usable += r == 0;
-		ward_buf_printf(&has, "%s%s %s", i ? ", " : "", ward_engine_word(e),
-			r == 0	? f.program
-			: known ? "(not here)"
-				: "(not supported)");
+	char *argv[] = {(char *)(uintptr_t)program, (char[]){"--version"}, NULL};
+	char *envp[] = {(char[]){"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, NULL};
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int from[] = {null, out, null}, to[] = {0, 1, 2};
+	if (null < 0 || chdir("/") < 0 || ward_fd_inherit(from, to, 3) < 0)
+		_exit(127);
+	execve(program, argv, envp);
+	_exit(127);
+}
+
+/* What it prints, cut to max - 1 bytes. A negative errno; -ENOEXEC: it failed. */
+static int ask(const char *program, char *ret, size_t max)
+{
+	int p[2];
+	int status = 0;
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	ward_cleanup_fd int ours = p[0];
+	pid_t pid = fork();
+	if (pid == 0)
+		child(program, p[1]);
+	close(p[1]);
+	if (pid < 0)
+		return -errno;
+	/* Its answer fits into a pipe, or it is no answer. */
+	ward_cleanup_fd int pidfd = pidfd_open(pid, 0);
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+	const bool late = pidfd < 0 || poll(&end, 1, VERSION_MS) <= 0;
+	if (late)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (late)
+		return -ETIMEDOUT;
+	const ssize_t n =
+		WIFEXITED(status) && WEXITSTATUS(status) == 0 ? read(ours, ret, max - 1) : -1;
+	if (n < 0)
+		return -ENOEXEC;
+	ret[n] = '\0';
+	return 0;
+}
+
+/* "runc version 1.1.5+ds1", "Docker version 20.10.24, build 1", "kata-runtime  : 3.2.0": what is
+ * behind the last of these words. */
+static int version(const char *program, char ret[VERSION_MAX])
+{
+	char text[256];
+	int r = ask(program, text, sizeof(text));
+	if (r < 0)
+		return r;
+	text[strcspn(text, "\n")] = '\0';
+	const char *at = strstr(text, "version ");
+	at = at ? at + strlen("version ") : strchr(text, ':');
+	at = at ? at + strspn(at, ": ") : "";
+	size_t n = 0;
+	while (n + 1 < VERSION_MAX &&
+		(isalnum((unsigned char)at[n]) || (at[n] && strchr(".+~-", at[n]))))
+		n++;
+	snprintf(ret, VERSION_MAX, "%.*s", (int)n, at);
+	return n ? 0 : -ENOMSG;
+}
+
+static void check(const struct ward_engine *e, struct ward_check *c)
+{
+	ward_cleanup(ward_engine_found_clear) struct ward_engine_found f = WARD_ENGINE_FOUND_INIT;
+	struct ward_err why = WARD_ERR_INIT;
+	char number[VERSION_MAX] = "";
+	snprintf(c->own_name, sizeof(c->own_name), "engine %s", ward_engine_word(e));
+	c->name = c->own_name;
+	int r = ward_engine_locate(e, &f, &why);
+	if (r == -ENOENT) {
+		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "not installed");
+		return;
 	}
-	if (usable)
-		ward_check_say(c, WARD_CHECK_OK, NULL, "%s", ward_buf_str(&has));
+	if (r < 0) {
+		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		return;
+	}
+	r = version(f.program, number);
+	if (r < 0)
+		ward_check_say(c, WARD_CHECK_ABSENT, "reinstall it", "%s --version %s", f.program,
+			r == -ETIMEDOUT ? "does not return" : "does not print a version");
+	else if (ward_engine_why_not(e))
+		ward_check_say(c, WARD_CHECK_ABSENT, ward_engine_instead(e),
+			"%s, version %s: not for mode docker: %s", f.program, number,
+			ward_engine_why_not(e));
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
-			"apt-get install runc (or crun, runsc); mode docker alone needs one", "%s",
-			ward_buf_str(&has));
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"%s, version %s: for mode docker and for wardfs-oci", f.program, number);
+}
+
+size_t ward_check_engines(struct ward_check ret[WARD_CHECK_ENGINES_MAX])
+{
+	const struct ward_engine *e = NULL;
+	size_t n = 0;
+	size_t usable = 0;
+	for (; n < WARD_CHECK_ENGINES_MAX && (e = ward_engine_at(n)); n++) {
+		check(e, &ret[n]);
+		usable += ret[n].status == WARD_CHECK_OK;
+	}
+	if (n && !usable && !ret[0].fix)
+		ret[0].fix = "apt-get install runc (or crun, runsc); mode docker alone needs one";
+	return n;
 }

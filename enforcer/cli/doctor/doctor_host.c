@@ -61,7 +61,7 @@ void ward_check_host(struct ward_check *c)
 	char name[64];
 	if (getenv("REMOTE_CONTAINERS") || getenv("DEVCONTAINER") || getenv("CODESPACES"))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a devcontainer; if a line below says missing: \"runArgs\": [\"--device=/dev/fuse\", \"--security-opt=seccomp=unconfined\", \"--security-opt=systempaths=unconfined\"] in devcontainer.json");
+			"a devcontainer; if a line below says missing: it needs the runArgs that `wardfs init --devcontainer` writes: --device=/dev/fuse, a list of system calls, systempaths=unconfined");
 	else if (exists("/.dockerenv"))
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"a docker container; if a line below says missing: docker run --device /dev/fuse --security-opt seccomp=unconfined --security-opt systempaths=unconfined");

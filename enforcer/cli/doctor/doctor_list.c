@@ -36,12 +36,11 @@ static const struct {
 	{"audit writer", false, ward_check_audit_writer},
 	{"audit anchor", false, ward_check_anchor},
 	{"images", false, ward_check_images},
-	{"engines", false, ward_check_engines},
 };
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 
-static_assert(
-	CHECKS + WARD_CHECK_MODES_MAX <= WARD_DOCTOR_MAX, "the caller has room for each line");
+static_assert(CHECKS + WARD_CHECK_ENGINES_MAX + WARD_CHECK_MODES_MAX <= WARD_DOCTOR_MAX,
+	"the caller has room for each line");
 
 size_t ward_doctor_try(struct ward_check ret[WARD_DOCTOR_MAX], bool *ret_fit)
 {
@@ -55,7 +54,8 @@ size_t ward_doctor_try(struct ward_check ret[WARD_DOCTOR_MAX], bool *ret_fit)
 		fit = fit && (!checks[i].required || ret[i].status == WARD_CHECK_OK);
 	}
 	*ret_fit = fit;
-	return CHECKS + ward_check_modes(ret + CHECKS);
+	const size_t n = CHECKS + ward_check_engines(ret + CHECKS);
+	return n + ward_check_modes(ret + n);
 }
 
 /* What is tried as a whole, and says "see the lines above", comes last and explains least. */

@@ -23,6 +23,7 @@
 #include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/base/ask.h"
 #include "enforcer/cli/policy/ecosystems.h"
+#include "enforcer/cli/policy/init_devcontainer.h"
 #include "enforcer/cli/policy/init_git.h"
 #include "enforcer/cli/policy/init_merge.h"
 #include "enforcer/cli/policy/init_proposal.h"
@@ -32,10 +33,10 @@
 #include "enforcer/policy/settings.h"
 #include "enforcer/session/owner/git_tracked.h"
 
-enum { OPT_REGISTRIES = 0x100, OPT_ACCEPT, OPT_DECLINE };
+enum { OPT_REGISTRIES = 0x100, OPT_ACCEPT, OPT_DECLINE, OPT_DEVCONTAINER };
 
 struct args {
-	bool force, dry, registries;
+	bool force, dry, registries, devcontainer;
 	struct init_answer answer;
 };
 
@@ -61,7 +62,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_DECLINE:
 		a->answer.decline = true;
 		return 0;
+	case OPT_DEVCONTAINER:
+		a->devcontainer = true;
+		return 0;
 	case ARGP_KEY_END:
+		if (a->devcontainer && (a->registries || a->answer.accept || a->answer.decline))
+			ward_arguments_wrong(
+				state, "--devcontainer takes --force and --dry-run, and no others");
 		if (a->answer.decline && a->answer.accept)
 			ward_arguments_wrong(state, "--accept or --decline, not both");
 		return 0;
@@ -78,6 +85,9 @@ static const struct argp_option options[] = {
 	{"accept", OPT_ACCEPT, "DIGEST", 0,
 		"Accept what .wardfs.propose asks for, if this is its SHA-256, all 64 digits", 0},
 	{"decline", OPT_DECLINE, NULL, 0, "Decline it, and do not mention it again", 0},
+	{"devcontainer", OPT_DEVCONTAINER, NULL, 0,
+		"Write .devcontainer of the project instead: a container for an editor in which wardfs runs",
+		0},
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
@@ -444,7 +454,8 @@ int ward_cmd_init(int argc, char **argv)
 	int r = ward_policy_place_look("medium", WARD_PROJECT_NEAREST, &place, &err);
 	struct draft d = {.place = &place, .sources = INIT_SOURCES_INIT};
 	if (r == 0)
-		r = init(&a, &d, &err);
+		r = a.devcontainer ? init_devcontainer(&place, a.force, a.dry, &err)
+				   : init(&a, &d, &err);
 	ward_buf_clear(&d.tracked);
 	ward_buf_clear(&d.text);
 	init_sources_clear(&d.sources);

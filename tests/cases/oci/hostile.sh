@@ -264,6 +264,13 @@ stopped 'device /dev/mem'
 fresh true
 edit "$b" 'c["linux"]["resources"]["devices"] = [{"allow": True, "access": "rwm"}]'
 stopped 'all devices'
+# ctr asks for its pseudoterminals. A disk has no such number.
+edit "$b" 'c["linux"]["resources"]["devices"] = [{"allow": True, "type": "c", "major": 136, "access": "rwm"}]'
+works ''
+for rule in '"type": "b", "major": 136' '"type": "c", "major": 1' '"type": "a", "major": 136'; do
+	edit "$b" "c['linux']['resources']['devices'] = [{'allow': True, $rule, 'access': 'rwm'}]"
+	stopped 'all devices'
+done
 fresh true
 edit "$b" "c['hooks'] = {'createRuntime': [{'path': '/bin/touch', 'args': ['touch', '$W/hooked']}]}"
 bare ''

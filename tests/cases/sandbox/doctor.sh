@@ -46,13 +46,27 @@ for m in restricted process none auto; do
 	reported 0 ok "mode $m"
 done
 reported 0 ok "mode docker"
-reported 0 ok engines
-grep -q "^ok *engines .*/runc.* kata (not supported)" out || fail "no engines: $(cat out)"
+for e in runc crun runsc; do
+	grep -q "^ok *engine $e .*/$e, version [0-9].*: for mode docker and for wardfs-oci" out || fail "$e: $(cat out)"
+done
+for e in podman docker; do
+	grep -q "^absent *engine $e .*/$e, version [0-9].*: not for mode docker: " out || fail "$e: $(cat out)"
+done
+grep -q 'fix: docker run --runtime=wardfs ' out || fail "$(cat out)"
+grep -q '^absent *engine kata  *not installed' out || fail "$(cat out)"
+# Programs that hang, or print no version, are not usable; nor is one that others can change.
+unshare -m sh -c 'printf "#!/bin/sh\nexec sleep 600\n" >hangs && printf "#!/bin/sh\nexit 3\n" >fails
+	cp "$(command -v runsc)" open && chown 0:0 hangs fails open && chmod 755 hangs fails && chmod 777 open
+	for e in runc=hangs crun=fails runsc=open; do mount --bind "${e#*=}" "$(command -v "${e%=*}")"; done
+	exec "$WARDFS" doctor' >out || fail "doctor fails"
+grep -q '^absent *engine runc .*--version does not return' out || fail "$(cat out)"
+grep -q '^absent *engine crun .*--version does not print a version' out || fail "$(cat out)"
+grep -q '^absent *engine runsc .*others than its owner can change' out || fail "$(cat out)"
 # On a host without engines: named, and no reason to fail.
 unshare -m sh -c 'for e in runc crun runsc; do
 	p=$(command -v $e) && mount --bind /dev/null "$p"; done; exec "$WARDFS" doctor' >out || fail "doctor fails"
 grep -q '^absent *mode docker ' out || fail "control: $(cat out)"
-grep -q '^absent *engines .*runc (not here)' out || fail "$(cat out)"
+grep -A1 '^absent *engine runc ' out | grep -q 'fix: apt-get install runc (or crun, runsc)' || fail "$(cat out)"
 
 # Its programs cannot be listed beneath a directory that each session begins with empty. Elsewhere
 # they can.

@@ -48,7 +48,8 @@ group_make() {
 on_host() {
 	[ "$(id -u)" -eq 0 ] || skip 'needs root'
 	command -v runc >/dev/null || skip 'no runc (Debian package runc)'
-	mkdir -p "$WARD_TMP/w" /etc/wardfs /var/lib/wardfs /var/lib/containers
+	mkdir -p "$WARD_TMP/w" /etc/wardfs /etc/cni /var/lib/wardfs /var/lib/containers /var/lib/containerd \
+		/var/lib/docker
 	GROUP=wardfs-oci-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 	group_make "$GROUP"
 	# To tests that run beside this one an empty group is a leftover: this one never is.
@@ -65,7 +66,8 @@ on_host() {
 	GROUPS_AT=$(hierarchies) GROUP=$GROUP unshare --mount --propagation private sh -c '
 		set -eu
 		unset XDG_STATE_HOME XDG_RUNTIME_DIR XDG_CONFIG_HOME
-		for d in /etc/wardfs /etc/cni /run /var/cache /var/lib/wardfs /var/lib/containers; do
+		for d in /etc/wardfs /etc/cni /run /var/cache /var/lib/wardfs /var/lib/containers \
+			/var/lib/containerd /var/lib/docker; do
 			[ ! -d "$d" ] || mount -t tmpfs -o mode=755 tmpfs "$d"
 		done
 		g=$WARD_TMP/groups

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each engine of mode docker is told. Cases start runc, crun and runsc; kata needs a host with
+ * virtual machines, so its command line is only compared here.
+ */
+#include <check.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "enforcer/base/buf.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/container/container.h"
+#include "tests/support/suite.h"
+
+static void compare(char *const *argv, const char *want)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	for (size_t i = 0; argv[i]; i++)
+		ward_buf_printf(&line, "%s%s", i ? " " : "", argv[i]);
+	ck_assert_str_eq(ward_buf_str(&line), want);
+}
+
+static const struct row {
+	const char *word, *program, *run, *exec; /* exec NULL: pid 1 starts what is joined */
+} rows[] = {
+	{"runc", "/usr/sbin/runc",
+		"/engine/runc --root /state/runc --log /state/log --log-format json run --detach "
+		"--no-new-keyring --preserve-fds=N --bundle /bundle session",
+		NULL},
+	{"crun", "/usr/bin/crun",
+		"/engine/crun --cgroup-manager=disabled --root /state/crun --log /state/log "
+		"--log-format json run --detach --no-new-keyring --preserve-fds=N --bundle /bundle "
+		"session",
+		NULL},
+	{"runsc", "/usr/bin/runsc",
+		"/engine/runsc --root /state/runsc --log /state/log --log-format json --rootless "
+		"--ignore-cgroups --platform=ptrace --network=host --file-access=shared "
+		"--file-access-mounts=shared run --bundle /bundle session",
+		"/engine/runsc --root /state/runsc --log /state/log --log-format json --rootless "
+		"--ignore-cgroups --platform=ptrace --network=host --file-access=shared "
+		"--file-access-mounts=shared exec --user 0:0"},
+	{"kata", "/opt/kata/bin/kata-runtime",
+		"/engine/kata-runtime --root /state/kata --log /state/log --log-format json run "
+		"--bundle /bundle session",
+		"/engine/kata-runtime --root /state/kata --log /state/log --log-format json exec "
+		"--user 0:0"},
+};
+
+START_TEST(command_line)
+{
+	const struct row *row = &rows[_i];
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_container *c = NULL;
+	char program[64], want[512];
+	const struct ward_sandbox_spec spec = {
+		.session = "s", .agent_uid = 1000, .agent_gid = 1000};
+	snprintf(program, sizeof(program), "%s", row->program);
+	const struct ward_engine_found f = {
+		.engine = ward_engine_find(row->word), .program = program};
+	ck_assert_ptr_nonnull(f.engine);
+	ck_assert_ptr_eq(f.engine, ward_engine_find(row->program));
+	ck_assert_int_eq(ward_container_make(&f, &spec, &c, &err), 0);
+	/* How many descriptors are handed on, the sandbox says. */
+	const char *n = strstr(row->run, "=N");
+	if (n)
+		snprintf(want, sizeof(want), "%.*s=%zu%s", (int)(n - row->run), row->run,
+			ward_sandbox_engine_fds(0, false, false), n + 2);
+	else
+		snprintf(want, sizeof(want), "%s", row->run);
+	compare(c->engine.argv, want);
+	ck_assert_int_eq(ward_engine_own_kernel(f.engine), row->exec != NULL);
+	ck_assert_int_eq(c->engine.exec_argv != NULL, row->exec != NULL);
+	if (row->exec)
+		compare(c->engine.exec_argv, row->exec);
+	json_t *o = json_loads(c->config, 0, NULL);
+	ck_assert_ptr_nonnull(o);
+	/* A kernel of its own needs no list of calls, and no map of ids. */
+	const json_t *l = json_object_get(o, "linux");
+	ck_assert_int_eq(json_object_get(l, "seccomp") != NULL, row->exec == NULL);
+	ck_assert_int_eq(json_object_get(l, "uidMappings") != NULL, row->exec == NULL);
+	json_decref(o);
+	ward_container_free(c);
+}
+END_TEST
+
+/* Those that nobody may start say why, also where the program is there; the others say nothing. */
+START_TEST(not_started)
+{
+	static const char *const never[] = {"docker", "podman", "kata", "/bin/kata-runtime"};
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++) {
+		ward_cleanup(ward_engine_found_clear) struct ward_engine_found f =
+			WARD_ENGINE_FOUND_INIT;
+		struct ward_err err = WARD_ERR_INIT;
+		ck_assert_int_eq(ward_engine_look(never[i], 0, &f, &err), -ENOTSUP);
+		ck_assert_ptr_nonnull(strstr(err.text, "is not supported"));
+		ck_assert_ptr_nonnull(
+			strstr(err.text, ward_engine_why_not(ward_engine_find(never[i]))));
+	}
+	ck_assert_ptr_null(ward_engine_why_not(ward_engine_find("runc")));
+	ck_assert_ptr_null(ward_engine_find("rkt"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("container");
+	TCase *t = tcase_create("engines");
+	tcase_add_loop_test(t, command_line, 0, sizeof(rows) / sizeof(*rows));
+	tcase_add_test(t, not_started);
+	suite_add_tcase(s, t);
+	return suite_run(s);
+}
