@@ -332,6 +332,8 @@ static int record_answer(
 		ward_event_u64(ev, WARD_TAG_UID, how->who->uid);
 		(void)snprintf(by, sizeof(by), "uid %u", how->who->uid);
 		ward_event_text(ev, WARD_TAG_BY, by);
+		if (how->who->started_ns)
+			ward_event_u64(ev, WARD_TAG_STARTED, how->who->started_ns);
 		if (how->who->login != (uid_t)-1)
 			ward_event_u64(ev, WARD_TAG_LOGIN_UID, how->who->login);
 		if (*how->who->terminal)

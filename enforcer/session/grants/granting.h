@@ -38,11 +38,11 @@ void ward_granting_free(struct ward_granting *g);
 /* Who gives or takes one, for the record. */
 struct ward_grantor {
 	uid_t uid;
-	pid_t pid;	   /* 0: not known */
-	const char *how;   /* "wardfs grant", "answer", "token" */
-	uint64_t request;  /* the question that it answers; 0: none */
-	const char *token; /* ids of the token that it comes from; NULL: none */
-	const char *key;   /* who issued that */
+	pid_t pid;	     /* 0: not known */
+	const char *how;     /* "wardfs grant", "answer", "token" */
+	const char *request; /* the question that it answers; NULL: none */
+	const char *token;   /* ids of the token that it comes from; NULL: none */
+	const char *key;     /* who issued that */
 };
 
 /*
