@@ -143,7 +143,8 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	char by[64], reason[64];
 	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
 	const bool once = strcmp(g->scope, "once") == 0;
-	const struct ward_grantor grantor = {.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
+	const struct ward_grantor grantor = {
+		.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
 	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
 	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
 	if (!pattern)
