@@ -541,16 +541,17 @@ static int finish(struct run *r)
 	return 0;
 }
 
+static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
+	{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
+	{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
+	{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
+	{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
+	{"granted", 1, NULL, 'G'}, {"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'},
+	{"pack", 0, NULL, 'P'}, {"end", 1, NULL, 'E'}, {"script", 1, NULL, 'C'},
+	{"start", 1, NULL, 'S'}, {0}};
+
 static void parse(struct run *r, int argc, char **argv)
 {
-	static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
-		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
-		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
-		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
-		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
-		{"granted", 1, NULL, 'G'}, {"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'},
-		{"pack", 0, NULL, 'P'}, {"end", 1, NULL, 'E'}, {"script", 1, NULL, 'C'},
-		{"start", 1, NULL, 'S'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
