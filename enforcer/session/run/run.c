@@ -325,6 +325,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
+		e = ward_hook_new(r->plan, &r->hook, err);
+	if (e == 0)
 		e = ward_anchors_start(r->plan->settings, &r->plan->id,
 			r->guard.store.checkpoints_fd, r->guard.store.ledger.notes_fd, &r->anchors,
 			err);
@@ -502,6 +504,7 @@ static void note_causes(const struct ward_running *r, const struct ward_guard_su
 static void end_questions(struct ward_running *r)
 {
 	ward_ask_fs_clear(&r->ask_fs);
+	ward_hook_free(r->hook);
 	ward_granting_free(r->granting);
 	r->granting = NULL;
 	ward_execs_close(&r->execs);
