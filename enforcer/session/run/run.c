@@ -325,8 +325,6 @@ static int start(struct ward_running *r, struct ward_err *err)
 	/* What the host was to refuse with is of no more use. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
-		e = ward_hook_new(r->plan, &r->hook, err);
-	if (e == 0)
 		e = ward_anchors_start(r->plan->settings, &r->plan->id,
 			r->guard.store.checkpoints_fd, r->guard.store.ledger.notes_fd, &r->anchors,
 			err);
