@@ -7,6 +7,7 @@
 
 #include "audit/export/export_record.h"
 #include "audit/export/member_names.h"
+#include "audit/query/approvals.h"
 #include "audit/query/denials.h"
 #include "audit/query/traffic.h"
 #include "audit/query/policies.h"
@@ -240,6 +241,15 @@ static int put_refusals(struct ward_log *log, json_t *report, struct ward_err *e
 		       : 0;
 }
 
+static int put_approved(struct ward_log *log, json_t *report, struct ward_err *err)
+{
+	json_t *rows = NULL;
+	int r = ward_approvals_read(log, NULL, &rows, err);
+	if (r == 0 && json_object_set_new(report, "approved", rows) < 0)
+		r = ward_err_sys(err, -ENOMEM, "report");
+	return r;
+}
+
 static int put_head(json_t *report, const char *session, const struct ward_verify_result *v,
 	struct ward_err *err)
 {
@@ -282,6 +292,8 @@ int ward_report_collect(struct ward_log *log, const char *session,
 		r = put_refusals(log, c.report, err);
 	if (r == 0)
 		r = put_network(log, session, c.report, err);
+	if (r == 0)
+		r = put_approved(log, c.report, err);
 	if (r == 0)
 		r = put_policies(log, c.report, err);
 	if (r == 0)

@@ -585,6 +585,8 @@ static void put_list(struct ward_buf *b, const json_t *list, const char *title,
 
 static const char *const approval[] = {
 	"time", "kind", "request", "result", "path", "host", "by", "scope", "until"};
+static const char *const approved[] = {
+	"time", "result", "what", "who", "lasts", "saw", "shown", "used", "text"};
 static const char *const outside[] = {"time", "action", "path", "comm"};
 
 static void put_tree(
@@ -728,6 +730,8 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 	put_refusals(b, report);
 	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
 		sizeof(approval) / sizeof(*approval));
+	put_list(b, json_object_get(report, "approved"), "Who allowed what", approved,
+		sizeof(approved) / sizeof(*approved));
 	put_programs(b, report);
 	put_network(b, report);
 	heading(b, "timeline");

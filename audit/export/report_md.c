@@ -203,6 +203,37 @@ static void approvals(struct ward_buf *b, const json_t *report)
 	}
 }
 
+static void approved(struct ward_buf *b, const json_t *report)
+{
+	static const struct {
+		const char *member, *word;
+	} rest[] = {{"lasts", "gave"}, {"saw", "having seen"}, {"shown", "digest"},
+		{"used", "used by"}, {"text", "reason"}};
+	size_t i = 0;
+	const json_t *row = NULL;
+	if (json_array_size(json_object_get(report, "approved")) > 0)
+		ward_buf_puts(b, "\n## Who allowed what\n\n");
+	json_array_foreach(json_object_get(report, "approved"), i, row)
+	{
+		ward_buf_puts(b, "- ");
+		word(b, ward_query_text(row, "time"));
+		ward_buf_putc(b, ' ');
+		word(b, ward_query_text(row, "result"));
+		ward_buf_putc(b, ' ');
+		code(b, ward_query_text(row, "what"));
+		ward_buf_puts(b, " by ");
+		code(b, ward_query_text(row, "who"));
+		for (size_t k = 0; k < sizeof(rest) / sizeof(*rest); k++) {
+			const char *text = ward_query_text(row, rest[k].member);
+			if (!text || !*text)
+				continue;
+			ward_buf_printf(b, "; %s ", rest[k].word);
+			code(b, text);
+		}
+		ward_buf_puts(b, "\n");
+	}
+}
+
 /* What was done to which file, and the first of its records. */
 static void files(struct ward_buf *b, const json_t *report)
 {
@@ -409,6 +440,7 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 	beside(b, report);
 	refusals(b, report);
 	approvals(b, report);
+	approved(b, report);
 	network(b, report);
 	probes(b, report);
 	policies(b, report);

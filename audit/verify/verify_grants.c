@@ -10,6 +10,7 @@
 #include "audit/log/chain.h"
 #include "audit/query/parse.h"
 #include "audit/query/query.h"
+#include "audit/verify/verify_decided.h"
 #include "enforcer/base/escape.h"
 
 /* As `rule` names one. */
@@ -201,5 +202,6 @@ int ward_verify_grants(struct ward_log *log, struct ward_verify_result *ret, str
 	if (r >= 0)
 		r = ward_query_walk(log, false, take, &l, err);
 	look_clear(&l);
-	return r < 0 ? ward_err_sys(err, r, "the grants of the trail") : 0;
+	return r < 0 ? ward_err_sys(err, r, "the grants of the trail")
+		     : ward_verify_decided(log, ret, err);
 }

@@ -337,6 +337,8 @@ const struct ward_key ward_keys[] = {
 	KEY(APPROVALS, "timeout", TIME, MIN, FROM_HOST, YES, ALL, "60s", INTO(ask_ns),
 		"How long an open that a rule `ask` covers waits for a person. Then "
 		"it is refused."),
+	KEY(APPROVALS, "command", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(ask_command),
+		"A program of the host that is told each question, and may answer (docs/approvals.md)."),
 	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
 		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "
 		"show` print one. Without this key no token gives anything."),

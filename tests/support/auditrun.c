@@ -12,6 +12,7 @@
  *            [--asked]        first three questions to a person, and how each was answered
  *            [--granted N]    first a grant and what was done under it; N: what is wrong, 0:
  * nothing
+ *            [--script FILE]  first the records of this file (scripted.h)
  *            [--name PATH]    one more access, to this path, by a program of this name
  *            [--checkpoint N] one after so many records
  *            [--sync MODE]  record, batch (default), close
@@ -50,12 +51,13 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/policy/policy.h"
+#include "tests/support/scripted.h"
 
 #define THREADS_MAX 8
 #define RINGS 2
 
 struct run {
-	const char *program, *state, *session, *free_file, *name;
+	const char *program, *state, *session, *free_file, *name, *script;
 	unsigned long events, threads, kill_ms, checkpoint, rotate, keep;
 	const char *begin; /* NULL: the detail that all have */
 	const char *end;   /* NULL: it says nothing */
@@ -250,6 +252,10 @@ static void put_named(struct run *r)
 static void put_any(struct ward_event *ev, enum ward_event_tag tag)
 {
 	static const uint8_t digest[32] = {0xab, 0xcd};
+	/* A question's is that of its detail: of the two bytes {}. */
+	static const uint8_t of_none[32] = {0x44, 0x13, 0x6f, 0xa3, 0x55, 0xb3, 0x67, 0x8a, 0x11,
+		0x46, 0xad, 0x16, 0xf7, 0xe8, 0x64, 0x9e, 0x94, 0xfb, 0x4f, 0xc2, 0x1f, 0xe7, 0x7e,
+		0x83, 0x10, 0xc0, 0x60, 0xf6, 0x1c, 0xaa, 0xff, 0x8a};
 	switch (ward_event_tag_type(tag)) {
 	case WARD_TYPE_U64:
 	case WARD_TYPE_COUNT:
@@ -269,7 +275,7 @@ static void put_any(struct ward_event *ev, enum ward_event_tag tag)
 		ward_event_i64(ev, tag, -3);
 		return;
 	case WARD_TYPE_DIGEST:
-		ward_event_digest(ev, tag, digest);
+		ward_event_digest(ev, tag, tag == WARD_TAG_SHOWN ? of_none : digest);
 		return;
 	case WARD_TYPE_LIST:
 		ward_event_list(ev, tag, "sh\0-c\0a \"b\"\\\n\xff\0\0", 16);
@@ -535,15 +541,17 @@ static int finish(struct run *r)
 	return 0;
 }
 
+static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
+	{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
+	{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
+	{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
+	{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
+	{"granted", 1, NULL, 'G'}, {"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'},
+	{"pack", 0, NULL, 'P'}, {"end", 1, NULL, 'E'}, {"script", 1, NULL, 'C'},
+	{"start", 1, NULL, 'S'}, {0}};
+
 static void parse(struct run *r, int argc, char **argv)
 {
-	static const struct option options[] = {{"program", 1, NULL, 'p'}, {"state", 1, NULL, 's'},
-		{"session", 1, NULL, 'n'}, {"events", 1, NULL, 'e'}, {"threads", 1, NULL, 't'},
-		{"kill-ms", 1, NULL, 'k'}, {"die", 0, NULL, 'd'}, {"free", 1, NULL, 'f'},
-		{"hold", 0, NULL, 'h'}, {"name", 1, NULL, 'x'}, {"checkpoint", 1, NULL, 'c'},
-		{"sync", 1, NULL, 'y'}, {"every", 0, NULL, 'v'}, {"asked", 0, NULL, 'A'},
-		{"granted", 1, NULL, 'G'}, {"rotate", 1, NULL, 'r'}, {"keep", 1, NULL, 'K'},
-		{"pack", 0, NULL, 'P'}, {"end", 1, NULL, 'E'}, {"start", 1, NULL, 'S'}, {0}};
 	for (int c = 0; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		switch (c) {
 		case 'p':
@@ -598,6 +606,9 @@ static void parse(struct run *r, int argc, char **argv)
 			break;
 		case 'E':
 			r->end = optarg;
+			break;
+		case 'C':
+			r->script = optarg;
 			break;
 		case 'S':
 			r->begin = optarg;
@@ -656,6 +667,8 @@ int main(int argc, char **argv)
 		put_asked(&r);
 	if (r.granted >= 0)
 		put_granted(&r);
+	if (r.script)
+		scripted_put(r.script, r.ring);
 	r.producing = r.threads;
 	for (unsigned long t = 0; t < r.threads; t++) {
 		producers[t] = (struct producer){.run = &r, .thread = t};

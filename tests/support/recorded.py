@@ -15,25 +15,33 @@ def raw(text):
     return out
 
 
+class Policy:
+    """One policy of a trail."""
+
+    def __init__(self, loaded):
+        self.sources, self.meaning, self.loaded, self.seq = b"", b"", loaded, 0
+
+
 def policies(lines):
-    """[[sources, is the meaning there, in force]] of these lines of a trail."""
+    """The policies of these lines of a trail; loaded: in force, None: no record says."""
     sets = []
     for line in lines:
         if line.kind not in ("policy", "reload"):
             continue
         record = json.loads(line.raw)
         if line.kind == "reload":
-            if sets and sets[-1][2] is None:
-                sets[-1][2] = record.get("result") == "loaded"
+            if sets and sets[-1].loaded is None:
+                sets[-1].loaded = record.get("result") == "loaded"
+                sets[-1].seq = line.seq
         elif not isinstance(record.get("text"), str):
             continue
         elif record.get("name") == "meaning":
             if sets:
-                sets[-1][1] = True
+                sets[-1].meaning += raw(record["text"])
         else:
-            if not sets or sets[-1][1]:
-                sets.append([b"", False, None if sets else True])
-            sets[-1][0] += raw(record["text"])
+            if not sets or sets[-1].meaning:
+                sets.append(Policy(None if sets else True))
+            sets[-1].sources += raw(record["text"])
     return sets
 
 
@@ -41,8 +49,8 @@ def judge_policies(directory, lines, res):
     """The files policy and policy.N beside a trail whose lines are genuine."""
     if res.state not in ("intact", "gap", "incomplete"):
         return
-    loaded = [s for s in policies(lines) if s[1] and s[2]]
-    for n, (sources, _, _) in enumerate(loaded):
+    loaded = [s.sources for s in policies(lines) if s.meaning and s.loaded]
+    for n, sources in enumerate(loaded):
         path = os.path.join(directory, f"policy.{n}" if n else "policy")
         if not os.path.lexists(path):
             if n == 0:

@@ -26,6 +26,7 @@ import ledger_notes
 from elsewhere import elsewhere, one_verdict, usage
 from gone import good_end
 from pairs import proofs_of_pairs
+from decided import judge_decided
 from recorded import judge_grants, judge_policies
 from segments import read_trail, segments
 from strict import strict_json
@@ -377,6 +378,7 @@ def verify_trail(path, name, root, known):
         judge_checkpoints(res, lines, known, notes)
     judge_policies(os.path.dirname(path), lines, res)
     judge_grants(lines, res)
+    judge_decided(lines, res)
     return res
 
 
@@ -715,6 +717,7 @@ def public_all(there, keys):
             _, res = verify_public(trail, notes, keys)
             judge_policies(os.path.dirname(trail), split(read_trail(trail))[0], res)
             judge_grants(split(read_trail(trail))[0], res)
+            judge_decided(split(read_trail(trail))[0], res)
         bad |= res.state not in ("intact", "unstarted")
         print(name, res.state.replace(" ", "-"), res.records, res.first_bad)
     return int(bad)
@@ -743,6 +746,7 @@ def main():
             return int(state != "intact")
         session, res = verify_public(sys.argv[3], sys.argv[4], [Key(sys.argv[2])])
         judge_grants(split(read_trail(sys.argv[3]))[0], res)
+        judge_decided(split(read_trail(sys.argv[3]))[0], res)
         print(session, res.state.replace(" ", "-"), res.records, res.first_bad)
         return int(res.state != "intact")
     state = sys.argv[1]

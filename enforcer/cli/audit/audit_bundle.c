@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the policies in a bundle with its trail. */
+/* Compares the policies and approvals in a bundle with its trail. */
 #include "enforcer/cli/audit/audit_bundle.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
+#include "audit/query/approvals.h"
 #include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -70,11 +71,44 @@ static int compare_texts(const struct audit_tar *t, struct ward_log *log,
 	return 0;
 }
 
+int audit_bundle_approvals(struct ward_log *log, char **ret, struct ward_err *err)
+{
+	json_t *rows = NULL;
+	char *text = NULL;
+	int r = ward_approvals_read(log, NULL, &rows, err);
+	if (r == 0 && json_array_size(rows) && !(text = ward_approvals_text(rows)))
+		r = ward_err_sys(err, -ENOMEM, "approvals");
+	json_decref(rows);
+	if (r == 0)
+		*ret = text;
+	return r;
+}
+
+static int compare_approvals(const struct audit_tar *t, struct ward_log *log,
+	struct ward_verify_result *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf have = WARD_BUF_INIT;
+	ward_cleanup_free char *want = NULL;
+	if (t->approvals < 0)
+		return 0;
+	int r = audit_bundle_approvals(log, &want, err);
+	if (r < 0)
+		return r;
+	const size_t len = want ? strlen(want) : 0;
+	if (ward_fd_read_all(t->approvals, len, &have) < 0 || have.len != len ||
+		memcmp(ward_buf_str(&have), want ? want : "", len) != 0)
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"the file approvals.json is not what the records have");
+	return 0;
+}
+
 int audit_bundle_policies(const struct audit_tar *t, struct ward_log *log,
 	struct ward_verify_result *ret, struct ward_err *err)
 {
 	const struct ward_policy_files files = {open_member, (void *)(uintptr_t)t};
 	*ret = (struct ward_verify_result){.state = WARD_VERIFY_INTACT};
 	int r = ward_verify_policies(log, &files, ret, err);
-	return r == 0 && ret->state == WARD_VERIFY_INTACT ? compare_texts(t, log, ret, err) : r;
+	if (r == 0 && ret->state == WARD_VERIFY_INTACT)
+		r = compare_texts(t, log, ret, err);
+	return r == 0 && ret->state == WARD_VERIFY_INTACT ? compare_approvals(t, log, ret, err) : r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policies in a bundle, compared with its trail. */
+/* The policies and approvals in a bundle, compared with its trail. */
 #pragma once
 
 #include "audit/log/log.h"
@@ -8,8 +8,15 @@
 #include "enforcer/cli/audit/audit_tar.h"
 
 /*
- * Compares `policy`, `policy.N` and `policy.txt` with what the trail has, whose lines are genuine.
- * *ret: intact, edited or deleted, with the file. Bundles of wardfs 0.1 are left alone.
+ * Compares `policy`, `policy.N`, `policy.txt` and `approvals.json` with what the trail has, whose
+ * lines are genuine. *ret: intact, edited or deleted, with the file. Bundles of wardfs 0.1 are left
+ * alone, and so are those without an `approvals.json`.
  */
 int audit_bundle_policies(const struct audit_tar *t, struct ward_log *log,
 	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;
+
+/*
+ * What `approvals.json` holds: the answers and grants of the trail (audit/query/approvals.h). *ret
+ * is the caller's to free; NULL: the trail has none, and the bundle no such file.
+ */
+int audit_bundle_approvals(struct ward_log *log, char **ret, struct ward_err *err) ward_must_check;

@@ -176,6 +176,7 @@ static int take_member(int fd, uint64_t at, const struct member *m, struct audit
 	const unsigned number = segment_of(m->name, &packed);
 	int *to = strcmp(m->name, "checkpoints") == 0	     ? &t->checkpoints
 		  : strcmp(m->name, "attestation.json") == 0 ? &t->attestation
+		  : strcmp(m->name, "approvals.json") == 0   ? &t->approvals
 							     : NULL;
 	bool *seen = strcmp(m->name, "README") == 0	   ? &t->readme
 		     : strcmp(m->name, "public.keys") == 0 ? &t->keys
@@ -266,5 +267,7 @@ void audit_tar_clear(struct audit_tar *t)
 		close(t->checkpoints);
 	if (t->attestation >= 0)
 		close(t->attestation);
+	if (t->approvals >= 0)
+		close(t->approvals);
 	*t = AUDIT_TAR_INIT;
 }

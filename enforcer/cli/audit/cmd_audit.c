@@ -29,6 +29,8 @@ static const struct ward_cli_verb verbs[] = {
 		"bring the index over all trails up to date", &audit_index_argp},
 	{"sql", ward_audit_cmd_sql, "wardfs audit sql", "query all trails with SQL",
 		&audit_sql_argp},
+	{"approvals", ward_audit_cmd_approvals, "wardfs audit approvals",
+		"list who allowed what, for how long, having seen what", &audit_approvals_argp},
 	{"network", ward_audit_cmd_network, "wardfs audit network",
 		"list connections, and those that were refused", &audit_network_argp},
 	{"guarantees", ward_audit_cmd_guarantees, "wardfs audit guarantees",

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/audit/audit_attestation.h"
+#include "enforcer/cli/audit/audit_bundle.h"
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
@@ -56,6 +57,8 @@ static const char readme_rest[] =
 	"policy           the policy at the start, as it was compiled\n";
 static const char readme_reloaded[] = "policy.N         the policy of the N-th reload\n";
 static const char readme_texts[] = "policy.txt       each policy that was in force, as text\n";
+static const char readme_approvals[] =
+	"approvals.json   who allowed what, for how long, having seen what\n";
 static const char readme_end[] =
 	"attestation.json what was in force and held, signed (in-toto, DSSE)\n";
 
@@ -124,7 +127,7 @@ static int put_file(int fd, const char *dir, const char *name, int from)
 
 /* Names files that are here, as they are called here: plain or compressed, and no others. */
 static int put_readme(int fd, const char *dir, struct ward_log *log,
-	const struct ward_policy_texts *texts, bool has_texts)
+	const struct ward_policy_texts *texts, bool has_texts, bool has_approvals)
 {
 	size_t loaded = 0;
 	char name[WARD_SEGMENT_NAME_MAX];
@@ -136,8 +139,9 @@ static int put_readme(int fd, const char *dir, struct ward_log *log,
 	ward_segment_name(name, f.number, f.packed);
 	for (size_t i = 0; i < texts->n; i++)
 		loaded += texts->v[i].loaded;
-	ward_buf_printf(&b, "%s%s%s%s%s%s", readme, name, readme_rest,
-		loaded > 1 ? readme_reloaded : "", has_texts ? readme_texts : "", readme_end);
+	ward_buf_printf(&b, "%s%s%s%s%s%s%s", readme, name, readme_rest,
+		loaded > 1 ? readme_reloaded : "", has_texts ? readme_texts : "",
+		has_approvals ? readme_approvals : "", readme_end);
 	r = ward_buf_error(&b);
 	return r < 0 ? r : put_text(fd, dir, "README", b.data, b.len);
 }
@@ -229,6 +233,7 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 	ward_cleanup(ward_buf_clear) struct ward_buf attestation = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf policies = WARD_BUF_INIT;
 	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts texts = {0};
+	ward_cleanup_free char *approvals = NULL;
 	bool intact = false;
 	int r = audit_trail_open(c, &name, &log, err);
 	if (r == 0)
@@ -241,9 +246,11 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = audit_attestation_make(c, &attestation, &intact, err);
 	if (r == 0)
 		r = make_policies(log, name, &texts, &policies, err);
+	if (r == 0)
+		r = audit_bundle_approvals(log, &approvals, err);
 	if (r < 0)
 		return r;
-	r = put_readme(fd, name, log, &texts, policies.len > 0);
+	r = put_readme(fd, name, log, &texts, policies.len > 0, approvals != NULL);
 	/* The checkpoints before the trail: they speak of no more than it then has. */
 	if (r == 0)
 		r = put_file(fd, name, "checkpoints", notes);
@@ -255,6 +262,8 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = put_reloaded(fd, name, &texts);
 	if (r == 0 && policies.len)
 		r = put_text(fd, name, "policy.txt", policies.data, policies.len);
+	if (r == 0 && approvals)
+		r = put_text(fd, name, "approvals.json", approvals, strlen(approvals));
 	if (r == 0)
 		r = put_text(fd, name, "attestation.json", attestation.data, attestation.len);
 	if (r == 0)

@@ -249,7 +249,7 @@ int ward_asks_timeout(const struct ward_asks *a)
 
 int ward_asks_tick(struct ward_asks *a)
 {
-	static const struct ward_asks_answer expired = {.result = "expired"};
+	const struct ward_asks_answer expired = {.result = "expired", .text = a->failed};
 	const uint64_t now = ward_clock_mono_ns();
 	struct ward_asked *q = TAILQ_FIRST(&a->list);
 	int r = 0;
@@ -288,21 +288,29 @@ struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name)
 	return NULL;
 }
 
-/* False: there is no room. */
-static bool list_one(json_t *list, const struct ward_asked *q, uint64_t now, size_t *room)
+json_t *ward_asks_one(const struct ward_asked *q)
 {
-	const size_t needs = strlen(q->shown) + 192;
-	json_t *o = needs > *room ? NULL : json_loads(q->shown, 0, NULL);
+	const uint64_t now = ward_clock_mono_ns();
+	json_t *o = json_loads(q->shown, 0, NULL);
 	if (!o)
-		return false;
-	*room -= needs;
+		return NULL;
 	json_object_set_new(o, "digest", json_string(q->digest));
 	json_object_set_new(o, "waits", json_boolean(q->due_ns > now));
 	const uint64_t end = q->due_ns > now ? q->due_ns : q->until_ns;
 	json_object_set_new(o, "left",
 		json_integer(end > now ? (json_int_t)((end - now) / WARD_NS_PER_SEC) : 0));
-	json_array_append_new(list, o);
-	return true;
+	return o;
+}
+
+/* False: there is no room. */
+static bool list_one(json_t *list, const struct ward_asked *q, size_t *room)
+{
+	const size_t needs = strlen(q->shown) + 192;
+	json_t *o = needs > *room ? NULL : ward_asks_one(q);
+	if (!o)
+		return false;
+	*room -= needs;
+	return json_array_append_new(list, o) == 0;
 }
 
 json_t *ward_asks_list(const struct ward_asks *a)
@@ -312,9 +320,9 @@ json_t *ward_asks_list(const struct ward_asks *a)
 	size_t room = LIST_BYTES, n = 0;
 	const struct ward_asked *q = NULL;
 	TAILQ_FOREACH(q, &a->list, at)
-		n += q->due_ns > now && list_one(list, q, now, &room);
+		n += q->due_ns > now && list_one(list, q, &room);
 	TAILQ_FOREACH(q, &a->list, at)
-		n += q->due_ns <= now && list_one(list, q, now, &room);
+		n += q->due_ns <= now && list_one(list, q, &room);
 	return json_pack("{s:o, s:I, s:I}", "questions", list, "more", (json_int_t)(a->n - n),
 		"left_out", (json_int_t)a->left_out);
 }
@@ -332,6 +340,8 @@ static int record_answer(
 		ward_event_u64(ev, WARD_TAG_UID, how->who->uid);
 		(void)snprintf(by, sizeof(by), "uid %u", how->who->uid);
 		ward_event_text(ev, WARD_TAG_BY, by);
+		if (how->who->started_ns)
+			ward_event_u64(ev, WARD_TAG_STARTED, how->who->started_ns);
 		if (how->who->login != (uid_t)-1)
 			ward_event_u64(ev, WARD_TAG_LOGIN_UID, how->who->login);
 		if (*how->who->terminal)

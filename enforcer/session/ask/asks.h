@@ -46,6 +46,7 @@ struct ward_asked {
 	char digest[65]; /* the same, hexadecimal */
 	size_t bytes;
 	bool answering; /* an answer is on its way to wardfs-fs */
+	bool told;	/* the program of [approvals] command knows it, or cannot be started */
 };
 TAILQ_HEAD(ward_asked_list, ward_asked);
 
@@ -56,6 +57,7 @@ struct ward_asks {
 	size_t n, bytes;
 	uint64_t count; /* that were put */
 	uint64_t left_out;
+	const char *failed; /* why nobody was told of a question; borrowed, NULL: nothing failed */
 };
 
 void ward_asks_init(struct ward_asks *a, struct ward_guard *g);
@@ -82,6 +84,9 @@ int ward_asks_tick(struct ward_asks *a) ward_must_check;
 struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name);
 /* {"questions":[…],"more":N}: each what was shown, and its digest. Those that wait come first. */
 json_t *ward_asks_list(const struct ward_asks *a);
+
+/* One of them, as in that list; NULL: no memory. */
+json_t *ward_asks_one(const struct ward_asked *q);
 
 /* How a question ends. */
 struct ward_asks_answer {

@@ -3,7 +3,6 @@
 #include "enforcer/session/grants/grant_records.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,6 @@ int ward_record_grant(
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	const uint64_t boot = ward_clock_boot_ns();
 	const uint64_t left = grant->until_ns > boot ? grant->until_ns - boot : 0;
-	char request[32];
 	if (!ev)
 		return -ENOMEM;
 	ward_event_begin(ev, WARD_EVENT_GRANT);
@@ -57,10 +55,7 @@ int ward_record_grant(
 	}
 	if (grant->uses)
 		ward_event_u64(ev, WARD_TAG_USES, grant->uses);
-	if (by->request) {
-		snprintf(request, sizeof(request), "%" PRIu64, by->request);
-		ward_event_text(ev, WARD_TAG_REQUEST, request);
-	}
+	ward_event_text(ev, WARD_TAG_REQUEST, by->request);
 	ward_event_text(ev, WARD_TAG_TEXT, grant->reason);
 	return ward_guard_put(g, ev);
 }

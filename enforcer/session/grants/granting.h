@@ -16,6 +16,7 @@
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/guard.h"
+#include "enforcer/session/owner/identity.h"
 
 struct ward_granting;
 
@@ -26,6 +27,8 @@ struct ward_granting_host {
 	/* The policy that is in force. */
 	const struct ward_policy *(*policy)(void *session);
 	void *session;
+	const struct ward_identity
+		*owner;	     /* with whose rights files are read that a policy names */
 	const char *project; /* its path on the host; NULL: there is none */
 	int net_control;     /* of wardfs-net, -1: there is none */
 	bool owned; /* the agent is one of the owner's own processes: it could grant itself */
@@ -38,11 +41,11 @@ void ward_granting_free(struct ward_granting *g);
 /* Who gives or takes one, for the record. */
 struct ward_grantor {
 	uid_t uid;
-	pid_t pid;	   /* 0: not known */
-	const char *how;   /* "wardfs grant", "answer", "token" */
-	uint64_t request;  /* the question that it answers; 0: none */
-	const char *token; /* ids of the token that it comes from; NULL: none */
-	const char *key;   /* who issued that */
+	pid_t pid;	     /* 0: not known */
+	const char *how;     /* "wardfs grant", "answer", "token" */
+	const char *request; /* the question that it answers; NULL: none */
+	const char *token;   /* ids of the token that it comes from; NULL: none */
+	const char *key;     /* who issued that */
 };
 
 /*

@@ -199,10 +199,7 @@ int ward_token_revoke(struct ward_store *st, const char *id, struct ward_err *er
 	return seen_write(dir, &s, err);
 }
 
-/*
- * One answer for every list that is none: a supervisor with root's rights opens what an owner's
- * policy names, and says nothing of files that the owner may not know.
- */
+/* One answer for every list that is none: whoever presents a token learns no more of the file. */
 static int no_list(const char *path, struct ward_err *err)
 {
 	return ward_err_set(err, -EBADMSG,

@@ -502,6 +502,7 @@ static void note_causes(const struct ward_running *r, const struct ward_guard_su
 static void end_questions(struct ward_running *r)
 {
 	ward_ask_fs_clear(&r->ask_fs);
+	ward_hook_free(r->hook);
 	ward_granting_free(r->granting);
 	r->granting = NULL;
 	ward_execs_close(&r->execs);

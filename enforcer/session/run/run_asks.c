@@ -72,6 +72,7 @@ struct giving {
 	char question[WARD_QUESTION_NAME_SIZE];
 	char scope[16];
 	struct ward_answerer who;
+	const char *how; /* static */
 	char ids[PATHS_MAX * WARD_GRANT_ID_SIZE];
 	unsigned left; /* grants that are on their way, and one while they are made */
 	struct ward_err err;
@@ -105,7 +106,7 @@ static void put_giving(struct giving *g)
 	struct ward_asked *q = ward_asks_find(&r->asks, g->question);
 	const struct ward_asks_answer how = {.result = "granted",
 		.scope = g->scope,
-		.how = "approve",
+		.how = g->how,
 		.grant = g->ids,
 		.who = &g->who};
 	int e = 0;
@@ -143,7 +144,8 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	char by[64], reason[64];
 	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
 	const bool once = strcmp(g->scope, "once") == 0;
-	const struct ward_grantor grantor = {.uid = q->uid, .pid = q->pid, .how = "answer"};
+	const struct ward_grantor grantor = {
+		.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
 	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
 	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
 	if (!pattern)
@@ -170,7 +172,7 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 }
 
 static void give_all(struct ward_running *r, struct ward_control_request *q,
-	struct ward_asked *asked, const struct ward_answerer *who)
+	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
 	struct giving *g = calloc(1, sizeof(*g));
@@ -178,7 +180,7 @@ static void give_all(struct ward_running *r, struct ward_control_request *q,
 		refuse(q, "out of memory");
 		return;
 	}
-	*g = (struct giving){.r = r, .left = 1, .who = *who, .err = WARD_ERR_INIT};
+	*g = (struct giving){.r = r, .left = 1, .who = *who, .how = by, .err = WARD_ERR_INIT};
 	g->client = ward_steal_fd(&q->client);
 	(void)snprintf(g->question, sizeof(g->question), "%s", asked->name);
 	(void)snprintf(g->scope, sizeof(g->scope), "%s", member(q, "answer"));
@@ -205,9 +207,9 @@ static bool gives(const struct ward_control_request *q)
 	return known;
 }
 
-void ward_run_asks_answer(void *arg, struct ward_control_request *q)
+/* by: how the answer came, for the trail. */
+static void take_answer(struct ward_running *r, struct ward_control_request *q, const char *by)
 {
-	struct ward_running *r = arg;
 	struct ward_asked *asked = ward_asks_find(&r->asks, member(q, "question"));
 	struct ward_answerer who;
 	if (!asked) {
@@ -225,14 +227,14 @@ void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 	}
 	ward_answerer_find(q->pid, q->uid, &who);
 	if (gives(q)) {
-		give_all(r, q, asked, &who);
+		give_all(r, q, asked, &who, by);
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
 		refuse(q, "the answer cannot be understood");
 		return;
 	}
-	const struct ward_asks_answer how = {.result = "refused", .how = "approve", .who = &who};
+	const struct ward_asks_answer how = {.result = "refused", .how = by, .who = &who};
 	if (ward_asks_answer(&r->asks, asked, &how) < 0) {
 		refuse(q, "the trail failed");
 		trail_failed(r);
@@ -241,10 +243,71 @@ void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 	ward_control_reply(q, json_pack("{s:b, s:s}", "ok", 1, "result", how.result));
 }
 
+void ward_run_asks_answer(void *arg, struct ward_control_request *q)
+{
+	take_answer(arg, q, "approve");
+}
+
+/* --- the program of [approvals] command --- */
+
+/*
+ * It has to name the question that it was told: an answer that it kept from another one, or from
+ * another session, is none to this one.
+ */
+static void on_hook(void *arg, const char *question, pid_t pid, const json_t *body)
+{
+	struct ward_running *r = arg;
+	struct ward_control_request q = {
+		.client = -1, .body = body, .pid = pid, .uid = r->plan->id.owner_uid};
+	if (strcmp(member(&q, "question"), question) == 0)
+		take_answer(r, &q, "command");
+}
+
+void ward_run_asks_watch(struct ward_running *r, unsigned rank)
+{
+	ward_hook_watch(r->hook, &r->set, rank, on_hook, r);
+}
+
+static void tell(struct ward_running *r)
+{
+	struct ward_asked *q = NULL;
+	TAILQ_FOREACH(q, &r->asks.list, at) {
+		if (q->told)
+			continue;
+		json_t *o = ward_asks_one(q);
+		ward_cleanup_free char *text =
+			o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+		const int e = text ? ward_hook_tell(r->hook, q->name, text) : -ENOMEM;
+		json_decref(o);
+		if (e == -EAGAIN)
+			return;
+		q->told = true;
+		if (e < 0)
+			r->asks.failed = e == -ESTALE ? "[approvals] command was changed since the "
+							"session began, and is not run"
+						      : "[approvals] command cannot be started";
+	}
+}
+
+static bool waits(void *arg, const char *question)
+{
+	const struct ward_running *r = arg;
+	return ward_asks_find(&r->asks, question) != NULL;
+}
+
+int ward_run_asks_timeout(const struct ward_running *r)
+{
+	return ward_pollset_nearer(ward_asks_timeout(&r->asks), ward_hook_timeout(r->hook));
+}
+
 void ward_run_asks_tick(struct ward_running *r)
 {
 	if (ward_asks_tick(&r->asks) < 0)
 		trail_failed(r);
+	if (!r->hook)
+		return;
+	ward_hook_tick(r->hook, waits, r);
+	tell(r);
 }
 
 static bool answering(const struct ward_running *r)

@@ -98,6 +98,7 @@ int ward_run_granting(struct ward_running *r)
 		.ask = &r->ask_fs,
 		.policy = policy_now,
 		.session = r,
+		.owner = &r->plan->id,
 		.project = r->plan->project.path,
 		.net_control = r->network.helper.control,
 		.owned = !(

@@ -366,7 +366,7 @@ static int before_round(void *arg)
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
 	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
-	return ward_pollset_nearer(ward_asks_timeout(&r->asks),
+	return ward_pollset_nearer(ward_run_asks_timeout(r),
 		ward_pollset_nearer(waits, ward_listened_timeout(&r->listened)));
 }
 
@@ -425,6 +425,7 @@ static int watch_all(struct ward_running *r)
 		{TURN_TICKS, before_round, tick},
 	};
 	int e = ward_run_granting(r);
+	ward_run_asks_watch(r, TURN_CONTROL);
 	if (e == 0)
 		e = watch_modules(r);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && e == 0; i++)

@@ -55,7 +55,10 @@ int ward_run_tokens(struct ward_running *r, struct ward_err *err)
 	struct ward_err why = WARD_ERR_INIT;
 	/* From here on wardfs-fs is heard. */
 	ward_run_asks_begin(r);
-	int e = tokens->n ? ward_run_granting(r) : 0;
+	int e = ward_hook_new(r->plan, &r->hook, err);
+	if (e < 0)
+		return e;
+	e = tokens->n ? ward_run_granting(r) : 0;
 	if (e < 0)
 		return ward_err_sys(err, e, "tokens");
 	for (size_t i = 0; i < tokens->n && e == 0; i++)

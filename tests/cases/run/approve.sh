@@ -11,7 +11,7 @@ echo "--- the page's example"
 project "$HOME/page"
 cd "$HOME/page"
 mkdir .github
-awk '/^```ini$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" >approve.policy
+awk '/^```ini$/ && !n++ { on = 1; next } /^```$/ { on = 0 } on' "$page" >approve.policy
 command='wardfs run --session release --policy approve.policy -- sh -c '"'"'echo "on: push" >>.github/ci.yml'"'"
 grep -qxF "\$ $command" "$page" || fail "the page has another command"
 : >.github/ci.yml

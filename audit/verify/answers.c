@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at who answered. */
+#include "audit/verify/answers.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "enforcer/base/cleanup.h"
+
+/* "PID START" */
+#define PROCESS_MAX 48
+
+int ward_answers_begin(struct ward_answers *a)
+{
+	*a = (struct ward_answers){.asked = json_object(),
+		.given = json_object(),
+		.processes = json_object(),
+		.uids = {-1, -1, -1}};
+	return a->asked && a->given && a->processes ? 0 : -ENOMEM;
+}
+
+void ward_answers_clear(struct ward_answers *a)
+{
+	json_decref(a->asked);
+	json_decref(a->given);
+	json_decref(a->processes);
+}
+
+static bool in_list(const json_t *list, const char *word)
+{
+	const json_t *v = NULL;
+	size_t i = 0;
+	json_array_foreach(list, i,
+		v) if (json_is_string(v) && strcmp(json_string_value(v), word) == 0) return true;
+	return false;
+}
+
+/* What an older wardfs does not say is not looked at. */
+static void take_start(struct ward_answers *a, const json_t *rec)
+{
+	const json_t *detail = json_object_get(rec, "detail");
+	const json_t *owner = json_object_get(detail, "owner_uid");
+	const json_t *starter = json_object_get(detail, "started_by");
+	const json_t *sandbox = json_object_get(detail, "sandbox");
+	const json_t *held = json_object_get(sandbox, "guarantees");
+	if (!json_is_integer(owner))
+		return;
+	a->started = true;
+	a->uids[0] = 0;
+	a->uids[1] = json_integer_value(owner);
+	a->uids[2] = json_is_integer(starter) ? json_integer_value(starter) : -1;
+	a->own = held && !in_list(held, "integrity") &&
+		 !json_object_get(json_object_get(sandbox, "missing"), "integrity");
+}
+
+static bool name_process(const json_t *rec, char ret[PROCESS_MAX])
+{
+	const json_t *pid = json_object_get(rec, "pid"), *started = json_object_get(rec, "started");
+	if (!json_is_integer(pid) || !json_is_integer(started))
+		return false;
+	(void)snprintf(ret, PROCESS_MAX, "%" JSON_INTEGER_FORMAT " %" JSON_INTEGER_FORMAT,
+		json_integer_value(pid), json_integer_value(started));
+	return true;
+}
+
+static int take_exec(struct ward_answers *a, const json_t *rec)
+{
+	char name[PROCESS_MAX];
+	return name_process(rec, name) ? json_object_set_new(a->processes, name, json_true()) : 0;
+}
+
+/* The digest of what was shown is that of `detail`, as the writer put it down. */
+static bool shown_is(const json_t *detail, const char *shown)
+{
+	unsigned char sum[crypto_hash_sha256_BYTES];
+	char hex[2 * sizeof(sum) + 1];
+	ward_cleanup_free char *text =
+		detail ? json_dumps(detail, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	if (!text || !shown)
+		return !detail;
+	crypto_hash_sha256(sum, (const unsigned char *)text, strlen(text));
+	sodium_bin2hex(hex, sizeof(hex), sum, sizeof(sum));
+	return strcmp(hex, shown) == 0;
+}
+
+static int take_ask(struct ward_answers *a, const json_t *rec, const char **ret_why)
+{
+	const char *request = ward_query_text(rec, "request");
+	const char *shown = ward_query_text(rec, "shown");
+	json_t *q =
+		json_pack("{s:s?, s:O?}", "shown", shown, "asked", json_object_get(rec, "asked"));
+	if (!q)
+		return -ENOMEM;
+	if (shown && !shown_is(json_object_get(rec, "detail"), shown))
+		*ret_why = "the digest of what was shown is another";
+	if (request)
+		return json_object_set_new(a->asked, request, q);
+	json_decref(q);
+	return 0;
+}
+
+/* Why nobody outside of the session did that. */
+static const char *wrong_who(const struct ward_answers *a, const json_t *rec)
+{
+	const json_t *uid = json_object_get(rec, "uid");
+	const json_int_t who = json_integer_value(uid);
+	char name[PROCESS_MAX];
+	if (!a->started)
+		return NULL;
+	if (a->own)
+		return "in a session of this mode the command could give it itself";
+	if (!json_is_integer(uid))
+		return "nobody is named";
+	if (who != a->uids[0] && who != a->uids[1] && who != a->uids[2])
+		return "neither root nor the owner of the session gave it";
+	if (name_process(rec, name) && json_object_get(a->processes, name))
+		return "a process of the session gave it";
+	return NULL;
+}
+
+static bool within(const json_t *rights, const json_t *asked)
+{
+	const json_t *v = NULL;
+	size_t i = 0;
+	json_array_foreach(rights, i,
+		v) if (json_is_string(v) && !in_list(asked, json_string_value(v))) return false;
+	return true;
+}
+
+/* The grants that it names were given for an answer: to this question, or to one that asked more.
+ */
+static const char *wrong_grants(const struct ward_answers *a, const char *ids)
+{
+	ward_cleanup_free char *list = ids ? strdup(ids) : NULL;
+	char *rest = NULL;
+	for (char *id = list ? strtok_r(list, " ", &rest) : NULL; id;
+		id = strtok_r(NULL, " ", &rest)) {
+		if (!json_object_get(a->given, id))
+			return "the trail has no such grant of an answer";
+	}
+	return NULL;
+}
+
+static int take_grant(struct ward_answers *a, const json_t *rec, const char **ret_why)
+{
+	const char *id = ward_query_text(rec, "grant"), *how = ward_query_text(rec, "how");
+	const char *request = ward_query_text(rec, "request");
+	const json_t *q = request ? json_object_get(a->asked, request) : NULL;
+	if (!id)
+		return 0;
+	*ret_why = wrong_who(a, rec);
+	if (!how || strcmp(how, "answer") != 0)
+		return 0;
+	if (!*ret_why && request && !q)
+		*ret_why = "no question of that name waited";
+	if (!*ret_why && q && !within(json_object_get(rec, "asked"), json_object_get(q, "asked")))
+		*ret_why = "the grant gives more than was asked for";
+	return json_object_set_new(a->given, id, json_true());
+}
+
+static int take_answer(struct ward_answers *a, const json_t *rec, const char **ret_why)
+{
+	const char *request = ward_query_text(rec, "request");
+	const char *result = ward_query_text(rec, "result");
+	const char *shown = ward_query_text(rec, "shown");
+	const json_t *q = request ? json_object_get(a->asked, request) : NULL;
+	if (!request)
+		return 0;
+	const char *before = ward_query_text(q, "shown");
+	const bool granted = result && strcmp(result, "granted") == 0;
+	const bool refused = result && strcmp(result, "refused") == 0;
+	if (!q)
+		*ret_why = "no question of that name waited";
+	else if ((before || shown) && (!before || !shown || strcmp(before, shown) != 0))
+		*ret_why = "it is to a question that was shown otherwise";
+	else if (granted || refused)
+		*ret_why = wrong_who(a, rec);
+	if (!*ret_why && granted)
+		*ret_why = wrong_grants(a, ward_query_text(rec, "grant"));
+	/* One question has one answer. */
+	if (q)
+		json_object_del(a->asked, request);
+	return 0;
+}
+
+int ward_answers_take(struct ward_answers *a, const json_t *rec, const char **ret_why)
+{
+	const enum ward_event_kind kind = ward_query_kind(rec);
+	int r = 0;
+	*ret_why = NULL;
+	if (kind == WARD_EVENT_SESSION_START)
+		take_start(a, rec);
+	else if (kind == WARD_EVENT_EXEC)
+		r = take_exec(a, rec);
+	else if (kind == WARD_EVENT_ASK)
+		r = take_ask(a, rec, ret_why);
+	else if (kind == WARD_EVENT_GRANT)
+		r = take_grant(a, rec, ret_why);
+	else if (kind == WARD_EVENT_ANSWER)
+		r = take_answer(a, rec, ret_why);
+	return r < 0 ? -ENOMEM : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers to questions: whether the session could have given one itself. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "enforcer/base/err.h"
+
+/* Zero; then ward_answers_clear(). */
+struct ward_answers {
+	json_t *asked;	    /* request: {shown, asked} of the questions that have no answer */
+	json_t *given;	    /* id of a grant that an answer gave: true */
+	json_t *processes;  /* "PID START" of what the session executed */
+	json_int_t uids[3]; /* who may answer; -1: not known */
+	bool own;     /* the command could be one of these itself: the session has no such wall */
+	bool started; /* the record of the start was seen, and says so much */
+};
+int ward_answers_begin(struct ward_answers *a) ward_must_check;
+void ward_answers_clear(struct ward_answers *a);
+
+/*
+ * Takes a record of kind session.start, exec, ask, grant or answer, in the order of the trail.
+ * *ret_why: why it cannot be what a person outside of the session decided; NULL: nothing speaks
+ * against it. -ENOMEM.
+ */
+int ward_answers_take(
+	struct ward_answers *a, const json_t *rec, const char **ret_why) ward_must_check;

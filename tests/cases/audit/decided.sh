@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wardfs audit verify, and the second verifier: accesses that the recorded policy and grants do not
+# allow, and answers that nobody outside of the session gave. The macs of all these trails are good.
+# The control is the same trail without what is wrong.
+# timeout: 600
+set -eu
+. "$WARD_SRC/tests/cases/audit/lib/audit.sh"
+start='{"owner_uid":1000,"started_by":1000,"sandbox":{"guarantees":["integrity"],"missing":{}}}'
+python3 "$WARD_SRC/tests/cases/audit/lib/decided-scripts.py" scripts
+# try NAME START SCRIPT: a trail of that script.
+try() {
+	run --session "$1" --events 0 --start "$2" --script "scripts/$3"
+	[ ! -e "scripts/$3.sources" ] || cp "scripts/$3.sources" "state/sessions/$1/policy"
+}
+# wrong NAME WHY
+wrong() {
+	audit verify "$1" >verdict && fail "$1 is not found: $(cat verdict)"
+	grep -q "^$1: edited at record [0-9]*: $2" verdict || fail "$1: $(cat verdict)"
+}
+for script in scripts/*; do
+	try "${script#scripts/}" "$start" "${script#scripts/}"
+done
+for good in good-access good-answer good-none; do
+	audit verify "$good" >verdict || fail "control: $(cat verdict)"
+	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
+done
+access='an access that no rule and no live grant allows'
+wrong open-denied "$access: no rule of the policy"
+wrong create-read "$access: no rule of the policy"
+wrong remove-guarded "$access: no rule of the policy"
+wrong open-asked "$access: no rule of the policy"
+wrong open-quoted "$access: no rule of the policy"
+wrong use-elsewhere "$access: the grant does not cover the path"
+answer='an answer that nobody outside of the session gave'
+wrong answer-of-yesterday "$answer: no question of that name waited"
+wrong answer-twice "$answer: no question of that name waited"
+wrong answer-other-digest "$answer: it is to a question that was shown otherwise"
+wrong ask-other-digest "$answer: the digest of what was shown is another"
+wrong answer-more-rights "$answer: the grant gives more than was asked for"
+wrong answer-no-grant "$answer: the trail has no such grant of an answer"
+wrong answer-by-agent "$answer: a process of the session gave it"
+wrong answer-by-other "$answer: neither root nor the owner of the session gave it"
+wrong answer-by-nobody "$answer: nobody is named"
+wrong grant-by-other "$answer: neither root nor the owner of the session gave it"
+agree "decided"
+agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
+
+# Where the command is one of the owner's processes, nobody else is known to have answered.
+try own '{"owner_uid":1000,"started_by":1000,"sandbox":{"guarantees":["files"]}}' good-answer
+wrong own "$answer: in a session of this mode the command could give it itself"
+agree "a mode without integrity"

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Part of verify.py: accesses decided again, and who can have answered (docs/audit-format.md)."""
+import hashlib
+import json
+import re
+
+from recorded import policies, raw
+
+SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
+VERBS = {"hide": set(), "deny": SEE, "read": LOOK, "append": LOOK | {"append", "create"},
+         "write": LOOK | {"append", "create", "write", "remove", "attr"}}
+
+
+def name_regex(name):
+    """A regular expression for one name of a pattern."""
+    out, i = b"", 0
+    while i < len(name):
+        c, i = name[i:i + 1], i + 1
+        if c == b"\\":
+            out, i = out + re.escape(name[i:i + 1]), i + 1
+        elif c in b"*?":
+            out += b"[^/]*" if c == b"*" else b"[^/]"
+        elif c == b"[":
+            end = name.index(b"]", i + (2 if name[i:i + 1] == b"!" else 1))
+            inner = name[i:end].replace(b"\\", b"\\\\").replace(b"[", b"\\[").replace(b"^", b"\\^")
+            out += b"[" + (b"^/" + inner[1:] if inner[:1] == b"!" else inner) + b"]"
+            i = end + 1
+        else:
+            out += re.escape(c)
+    return out
+
+
+def covers(pattern, path):
+    """Does the pattern name this path, or something above it?"""
+    names = pattern.strip(b"/").split(b"/")
+    out = b"" if pattern.startswith(b"/") else b"(?:/[^/]+)*"
+    for n, name in enumerate(names):
+        if name == b"**":
+            out += b"(?:/[^/]+)+" if n == len(names) - 1 else b"(?:/[^/]+)*"
+        elif name:
+            out += b"/" + name_regex(name)
+    return re.fullmatch(out + b"(?:/.*)?", path, re.S) is not None
+
+
+def rules_of(meaning):
+    """{section: [(verb, pattern)]}, or None where something else than these verbs counts."""
+    rules, section = {}, b""
+    for line in meaning.split(b"\n"):
+        if line.startswith(b"["):
+            section = line.strip(b"[]")
+            continue
+        key, _, value = line.partition(b" = ")
+        if not value:
+            continue
+        if section == b"lift" or key in (b"secret", b"exec", b"fold"):
+            return None
+        if section == b"guard" or section.split(b" ")[0] == b"files":
+            rules.setdefault(section, []).append((key.decode(), value))
+    return rules
+
+
+def given(rules, path):
+    """The rights that the rules leave there."""
+    rights = set()
+    for verb, pattern in rules.get(b"files", []):
+        if covers(pattern, path) and verb != "noexec":
+            rights = rights & LOOK if verb == "ask" else VERBS[verb]
+    for section in (b"files floor", b"files project"):
+        left = None
+        for verb, pattern in rules.get(section, []):
+            if covers(pattern, path) and verb != "noexec":
+                left = (rights if left is None else left) & LOOK if verb == "ask" else VERBS[verb]
+        rights = rights if left is None else rights & left
+    for verb, pattern in rules.get(b"guard", []):
+        if covers(pattern, path) and verb != "noexec":
+            rights = rights & (LOOK if verb == "ask" else VERBS[verb])
+    if any(verb == "noexec" and covers(pattern, path) for r in rules.values() for verb, pattern in r):
+        rights = rights - {"exec"}
+    return rights
+
+
+def not_allowed(record, in_force):
+    """Whether no policy that can have been in force gives what was asked for."""
+    asked = record.get("asked") or {"create": ["create"], "remove": ["remove"]}.get(record["kind"])
+    if not (asked and in_force and isinstance(record.get("path"), str)) or "cut" in record or \
+            record.get("verdict") != "allow" or record.get("source") == "grant":
+        return False
+    at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
+    path = raw(record["path"])
+    return not any(rules is None or set(asked) <= given(rules, path)
+                   for _, rules in in_force[max(0, at - 1):at + 2])
+
+
+def uncovered(record, grants):
+    """Whether the grant does not cover what it is said to have been used for."""
+    grant = grants.get(record.get("grant"))
+    if grant is None or grant.get("path") is None or "cut" in record or \
+            not isinstance(record.get("path"), str) or record.get("names", 0) > 2:
+        return False
+    return not any(covers(raw(grant["path"]), raw(record[p])) for p in ("path", "path2")
+                   if isinstance(record.get(p), str))
+
+
+class Answers:
+    """What of the session tells who can have answered."""
+
+    def __init__(self):
+        self.waiting, self.given, self.processes, self.uids, self.own = {}, set(), set(), None, False
+
+    def start(self, record):
+        detail = record.get("detail") or {}
+        if isinstance(detail.get("owner_uid"), int):
+            self.uids = {0, detail["owner_uid"], detail.get("started_by")}
+            box = detail.get("sandbox") or {}
+            self.own = "guarantees" in box and "integrity" not in box["guarantees"] and \
+                "integrity" not in (box.get("missing") or {})
+
+    def wrong_who(self, record):
+        if self.uids is None:
+            return False
+        return self.own or record.get("uid") not in self.uids or \
+            (record.get("pid"), record.get("started", "")) in self.processes
+
+    def wrong(self, record):
+        kind, request = record["kind"], record.get("request")
+        if kind == "session.start":
+            self.start(record)
+        elif kind == "exec":
+            self.processes.add((record.get("pid"), record.get("started")))
+        elif kind == "ask":
+            if request is not None:
+                self.waiting[request] = record
+            shown = json.dumps(record.get("detail"), separators=(",", ":")).encode()
+            return "shown" in record and record["shown"] != hashlib.sha256(shown).hexdigest()
+        elif kind == "grant" and "grant" in record:
+            bad = self.wrong_who(record)
+            if record.get("how") == "answer":
+                question = self.waiting.get(request)
+                bad |= request is not None and question is None
+                bad |= question is not None and \
+                    not set(record.get("asked", [])) <= set(question.get("asked", []))
+                self.given.add(record["grant"])
+            return bad
+        elif kind == "answer" and request is not None:
+            question = self.waiting.pop(request, None)
+            if question is None or question.get("shown") != record.get("shown"):
+                return True
+            result = record.get("result")
+            return result in ("granted", "refused") and self.wrong_who(record) or \
+                result == "granted" and not set(record.get("grant", "").split()) <= self.given
+        return False
+
+
+def judge_decided(lines, res):
+    """Each decision of a trail whose lines are genuine, once more."""
+    if res.state not in ("intact", "gap", "incomplete"):
+        return
+    in_force = [(s.seq, rules_of(s.meaning)) for s in policies(lines) if s.meaning and s.loaded]
+    answers, grants = Answers(), {}
+    for line in lines:
+        if line.kind not in ("open", "create", "remove", "use", "ask", "answer", "grant", "exec",
+                             "session.start"):
+            continue
+        record = json.loads(line.raw)
+        record.update(seq=line.seq, kind=line.kind)
+        if line.kind == "grant" and "grant" in record:
+            grants.setdefault(record["grant"], record)
+        if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
+                line.kind == "use" and uncovered(record, grants) or answers.wrong(record):
+            return res.set("edited", line.seq)
