@@ -13,6 +13,7 @@
 #include "fs/base/caller_signals.h"
 #include "fs/ops/lock_circle.h"
 #include "fs/ops/lock_count.h"
+#include "fs/ops/lock_try.h"
 #include "fs/ops/ops.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/request/fs_records.h"
@@ -450,6 +451,12 @@ struct waiter {
 	bool signalled; /* a signal to it was pending when we last looked */
 };
 
+/* Of a waiter's flock_op, also with a POSIX lock: to wait for ends that are late, and no longer. */
+static bool tries(int flock_op)
+{
+	return flock_op & LOCK_NB;
+}
+
 static void on_interrupt(fuse_req_t req, void *data)
 {
 	struct waiter *w = data;
@@ -527,30 +534,42 @@ static int recorded(const struct ward_op *op, const struct ward_handle *h,
 	return r < 0 ? r : -EIO;
 }
 
+/* Until it has the lock, or is not to wait any longer. */
+static int obtain(struct waiter *w)
+{
+	timer_t timer;
+	int r = start_timer(&timer);
+
+	if (r < 0)
+		return r;
+	fuse_req_interrupt_func(w->req, on_interrupt, w);
+	do {
+		if (atomic_load(&w->interrupted))
+			r = -EINTR;
+		else if (w->locker)
+			r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
+		else
+			r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
+	} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
+	timer_delete(timer);
+	/* From here on nobody calls on_interrupt() with w. */
+	fuse_req_interrupt_func(w->req, NULL, NULL);
+	return r;
+}
+
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
-	timer_t timer;
 	int r;
 
 	w->thread = pthread_self();
 	atomic_store(&w->started, true);
-	r = start_timer(&timer);
-	if (r == 0) {
-		fuse_req_interrupt_func(w->req, on_interrupt, w);
-		do {
-			if (atomic_load(&w->interrupted))
-				r = -EINTR;
-			else if (w->locker)
-				r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
-			else
-				r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
-		} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
-		timer_delete(timer);
-		/* From here on nobody calls on_interrupt() with w. */
-		fuse_req_interrupt_func(w->req, NULL, NULL);
-	}
-	if (w->locker)
+	if (tries(w->flock_op))
+		r = ward_lock_try(w->tree, w->handle, w->locker ? w->locker->fd : w->handle->fd,
+			w->locker ? &w->lock : NULL, w->flock_op);
+	else
+		r = obtain(w);
+	if (w->locker && !tries(w->flock_op))
 		ward_lock_wait_end(w->tree, &w->wait);
 	const struct ward_op op = {.tree = w->tree,
 		.pid = (uint32_t)w->pid,
@@ -575,7 +594,7 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	const uid_t uid = fuse_req_ctx(req)->uid;
 	const bool counted = take_waiter(tree->fs, uid);
 
-	*ret = -ENOLCK;
+	*ret = tries(flock_op) ? -EAGAIN : -ENOLCK;
 	if (counted)
 		w = calloc(1, sizeof(*w));
 	if (!w) {
@@ -588,8 +607,9 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	w->uid = uid;
 	w->tree = tree;
 	w->handle = h;
-	if (lock) {
+	if (lock)
 		w->lock = *lock;
+	if (lock && !tries(flock_op)) {
 		w->wait = (struct ward_lock_wait){
 			.node = h->node, .owner = locker->owner, .lock = &w->lock};
 		*ret = ward_lock_wait_begin(tree, &w->wait, descriptor);
@@ -598,8 +618,8 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 			free(w);
 			return false;
 		}
-		w->locker = locker;
 	}
+	w->locker = locker;
 	w->flock_op = flock_op;
 	pthread_mutex_lock(&tree->nodes->lock);
 	h->refs++;
@@ -609,10 +629,12 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, WAITER_STACK);
-	*ret = pthread_create(&thread, &attr, wait_for_lock, w) ? -ENOLCK : 0;
+	*ret = 0;
+	if (pthread_create(&thread, &attr, wait_for_lock, w))
+		*ret = tries(flock_op) ? -EAGAIN : -ENOLCK;
 	pthread_attr_destroy(&attr);
 	if (*ret < 0) {
-		if (locker)
+		if (locker && !tries(flock_op))
 			ward_lock_wait_end(tree, &w->wait);
 		free_waiter(w);
 	} else if (locker) {
@@ -676,65 +698,13 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	(void)fuse_reply_lock(req, lock);
 }
 
-/*
- * Another handle of the file may end at any moment, and with it what it locked: a descriptor of it
- * was closed, or it has locked and can only read, and no FLUSH would tell.
- */
-static bool others_end(const struct ward_handle *h)
-{
-	for (struct ward_handle *o = h->node->handles; o; o = o->next)
-		if (o != h &&
-			(atomic_load(&o->flushed) || (!o->flushes && atomic_load(&o->locked))))
-			return true;
-	return false;
-}
-
-/* lock NULL: flock(2). -EAGAIN: somebody else has it. */
-static int attempt(int fd, const struct flock *lock, int flock_op)
-{
-	const int r = lock ? fcntl(fd, F_OFD_SETLK, lock) : flock(fd, flock_op | LOCK_NB);
-
-	if (r == 0)
-		return 0;
-	return errno == EACCES ? -EAGAIN : -errno;
-}
-
-/*
- * As attempt(); where nobody would wait for the lock, once ends that are late have come (handle.h).
- */
-static int try_lock(struct ward_fs_tree *tree, const struct ward_handle *h, int fd,
-	const struct flock *lock, int flock_op, bool sleep)
-{
-	struct ward_nodes *nodes = tree->nodes;
-	uint64_t until, seen;
-	bool again;
-	int r;
-
-	if (sleep || !ward_ends_late(tree))
-		return attempt(fd, lock, flock_op);
-	until = ward_clock_mono_ns() + WARD_ENDS_NS;
-	do {
-		pthread_mutex_lock(&nodes->lock);
-		seen = nodes->n_ended;
-		pthread_mutex_unlock(&nodes->lock);
-		r = attempt(fd, lock, flock_op);
-		if (r != -EAGAIN)
-			return r;
-		pthread_mutex_lock(&nodes->lock);
-		again = nodes->n_ended != seen ||
-			(others_end(h) && ward_ends_await(nodes, seen, until));
-		pthread_mutex_unlock(&nodes->lock);
-		again = again && ward_clock_mono_ns() < until;
-	} while (again);
-	return r;
-}
-
 static void op_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct ward_locker *l = NULL;
+	uint64_t seen;
 	int r = ward_op_begin(&op, req, "lock");
 
 	if (r == 0)
@@ -757,8 +727,10 @@ static void op_setlk(
 		atomic_store(&h->locked, false);
 	}
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
-	r = try_lock(op.tree, h, l->fd, lock, 0, sleep);
-	if (sleep && r == -EAGAIN && wait_elsewhere(req, op.tree, h, l, lock, 0, &r))
+	seen = ward_ends_seen(op.tree->nodes);
+	r = ward_lock_attempt(l->fd, lock, 0);
+	if (r == -EAGAIN && (sleep || ward_lock_may_end(op.tree, h, seen)) &&
+		wait_elsewhere(req, op.tree, h, l, lock, sleep ? 0 : LOCK_NB, &r))
 		return;
 	r = recorded(&op, h, l, lock, 0, r);
 	put(op.tree, l);
@@ -773,12 +745,13 @@ static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 		.uid = fuse_req_ctx(req)->uid,
 		.action = "flock"};
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	const bool sleep = !(flock_op & LOCK_NB);
+	const uint64_t seen = ward_ends_seen(op.tree->nodes);
 	int r;
 
 	atomic_store(&h->locked, !(flock_op & LOCK_UN));
-	r = try_lock(op.tree, h, h->fd, NULL, flock_op, sleep);
-	if (r != -EAGAIN || !sleep || !wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
+	r = ward_lock_attempt(h->fd, NULL, flock_op);
+	if (r != -EAGAIN || (tries(flock_op) && !ward_lock_may_end(op.tree, h, seen)) ||
+		!wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
 		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));
 }
 
