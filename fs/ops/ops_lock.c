@@ -13,6 +13,7 @@
 #include "fs/base/caller_signals.h"
 #include "fs/ops/lock_circle.h"
 #include "fs/ops/lock_count.h"
+#include "fs/ops/lock_shares.h"
 #include "fs/ops/lock_try.h"
 #include "fs/ops/ops.h"
 #include "fs/ops/ops_lock.h"
@@ -45,6 +46,7 @@ struct ward_locker {
 	int fd; /* O_RDWR where the owner may, since a read lock may become a write lock */
 	struct ward_lock_count count;
 	unsigned users;
+	unsigned calls; /* that have used it */
 	bool detached;
 };
 
@@ -72,64 +74,6 @@ static int descriptor(struct ward_fs_tree *tree, const struct ward_node *node, u
 	return fd;
 }
 
-/* Takes one of at most max. */
-static bool take(atomic_uint *n, unsigned max)
-{
-	if (atomic_fetch_add(n, 1) < max)
-		return true;
-	atomic_fetch_sub(n, 1);
-	return false;
-}
-
-static bool take_locker(struct ward_fs *fs, uid_t uid)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_LOCKERS, uid, 1))
-		return false;
-	if (take(&fs->n_lockers, WARD_LOCKERS_MAX))
-		return true;
-	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
-	return false;
-}
-
-static void give_locker(struct ward_fs *fs, uid_t uid)
-{
-	atomic_fetch_sub(&fs->n_lockers, 1);
-	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
-}
-
-static bool take_owner(struct ward_fs *fs, const struct ward_handle *h)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_OWNERS, h->uid, 1))
-		return false;
-	if (take(&fs->n_lock_owners, WARD_LOCK_OWNERS_MAX))
-		return true;
-	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
-	return false;
-}
-
-static void give_owner(struct ward_fs *fs, const struct ward_handle *h)
-{
-	atomic_fetch_sub(&fs->n_lock_owners, 1);
-	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
-}
-
-static bool take_waiter(struct ward_fs *fs, uid_t uid)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_WAITERS, uid, 1))
-		return false;
-	if (atomic_fetch_add(&fs->n_waiters, 1) < WARD_WAITERS_MAX)
-		return true;
-	atomic_fetch_sub(&fs->n_waiters, 1);
-	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
-	return false;
-}
-
-static void give_waiter(struct ward_fs *fs, uid_t uid)
-{
-	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
-	atomic_fetch_sub(&fs->n_waiters, 1);
-}
-
 static void unlock_all(const struct ward_locker *l)
 {
 	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
@@ -147,7 +91,7 @@ static void put(struct ward_fs_tree *tree, struct ward_locker *l)
 	if (last) {
 		atomic_fetch_sub(&tree->fs->n_locks, l->count.ranges);
 		ward_share_give(tree->fs->shares, WARD_SHARE_RANGES, l->uid, l->count.ranges);
-		give_locker(tree->fs, l->uid);
+		ward_lock_give_locker(tree->fs, l->uid);
 		if (l->borrowed)
 			unlock_all(l);
 		close(l->fd);
@@ -163,7 +107,7 @@ static bool remembers(struct ward_fs *fs, struct ward_handle *h, uint64_t owner,
 			continue;
 		if (forget) {
 			h->owners[i] = h->owners[--h->n_owners];
-			give_owner(fs, h);
+			ward_lock_give_owner(fs, h);
 		}
 		return true;
 	}
@@ -177,11 +121,11 @@ static int remember(struct ward_fs *fs, struct ward_handle *h, uint64_t owner)
 
 	if (remembers(fs, h, owner, false))
 		return 0;
-	if (!take_owner(fs, h))
+	if (!ward_lock_take_owner(fs, h))
 		return -ENOLCK;
 	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
 	if (!v) {
-		give_owner(fs, h);
+		ward_lock_give_owner(fs, h);
 		return -ENOLCK;
 	}
 	h->owners = v;
@@ -255,8 +199,10 @@ static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h,
 		h->node->lockers = l;
 		*io_made = NULL;
 	}
-	if (l)
+	if (l) {
 		l->users++;
+		l->calls++;
+	}
 	pthread_mutex_unlock(&tree->nodes->lock);
 	return l;
 }
@@ -269,7 +215,7 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 	int r;
 	struct ward_locker *l = use(tree, h, owner, &made, &r);
 
-	if (!l && r == 0 && !take_locker(tree->fs, op->uid))
+	if (!l && r == 0 && !ward_lock_take_locker(tree->fs, op->uid))
 		return -ENOLCK;
 	if (!l) {
 		r = make(op, h, owner, &made);
@@ -277,7 +223,7 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 			l = use(tree, h, owner, &made, &r);
 		/* Another request was first, or the node has no locker of this owner. */
 		if (made || !l)
-			give_locker(tree->fs, op->uid);
+			ward_lock_give_locker(tree->fs, op->uid);
 		if (made) {
 			close(made->fd);
 			free(made);
@@ -290,6 +236,42 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 	}
 	*ret = l;
 	return 0;
+}
+
+/*
+ * l, in use, was made while its file could be opened for reading alone, and the owner has come to
+ * another open file since. l gets a descriptor with the access of h, which has its locks. -ENOLCK:
+ * it has locks that a second descriptor cannot have beside the first, or is used otherwise.
+ */
+static int widen(struct ward_op *op, const struct ward_handle *h, struct ward_locker *l)
+{
+	struct ward_locker *more = NULL, old = {.fd = -1};
+	int r = make(op, h, l->owner, &more);
+	unsigned calls;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&op->tree->nodes->lock);
+	calls = l->calls;
+	pthread_mutex_unlock(&op->tree->nodes->lock);
+	r = ward_locks_copy(l->fd, more->fd);
+	old.fd = more->fd;
+	old.borrowed = more->borrowed;
+	pthread_mutex_lock(&op->tree->nodes->lock);
+	if (r == 0 && (l->users > 1 || l->calls != calls))
+		r = -ENOLCK;
+	if (r == 0) {
+		old.fd = l->fd;
+		old.borrowed = l->borrowed;
+		l->fd = more->fd;
+		l->borrowed = more->borrowed;
+	}
+	pthread_mutex_unlock(&op->tree->nodes->lock);
+	if (old.borrowed)
+		unlock_all(&old);
+	close(old.fd);
+	free(more);
+	return r;
 }
 
 /*
@@ -421,7 +403,7 @@ void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
 		const uint64_t owner = h->owners[--h->n_owners];
 		bool others = false;
 
-		give_owner(tree->fs, h);
+		ward_lock_give_owner(tree->fs, h);
 		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
 			others = o != h && remembers(tree->fs, o, owner, false);
 		l = others ? NULL : detach(h->node, owner, &idle);
@@ -471,7 +453,7 @@ static void free_waiter(struct waiter *w)
 	if (w->locker)
 		put(w->tree, w->locker);
 	ward_handle_put(w->tree->nodes, w->handle);
-	give_waiter(w->tree->fs, w->uid);
+	ward_lock_give_waiter(w->tree->fs, w->uid);
 	free(w);
 }
 
@@ -592,14 +574,14 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	pthread_attr_t attr;
 	pthread_t thread;
 	const uid_t uid = fuse_req_ctx(req)->uid;
-	const bool counted = take_waiter(tree->fs, uid);
+	const bool counted = ward_lock_take_waiter(tree->fs, uid);
 
 	*ret = tries(flock_op) ? -EAGAIN : -ENOLCK;
 	if (counted)
 		w = calloc(1, sizeof(*w));
 	if (!w) {
 		if (counted)
-			give_waiter(tree->fs, uid);
+			ward_lock_give_waiter(tree->fs, uid);
 		return false;
 	}
 	w->req = req;
@@ -614,7 +596,7 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 			.node = h->node, .owner = locker->owner, .lock = &w->lock};
 		*ret = ward_lock_wait_begin(tree, &w->wait, descriptor);
 		if (*ret < 0) {
-			give_waiter(tree->fs, uid);
+			ward_lock_give_waiter(tree->fs, uid);
 			free(w);
 			return false;
 		}
@@ -729,6 +711,11 @@ static void op_setlk(
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
 	seen = ward_ends_seen(op.tree->nodes);
 	r = ward_lock_attempt(l->fd, lock, 0);
+	/* The kernel asks for no lock that the client's own descriptor is not open for. */
+	if (r == -EBADF) {
+		r = widen(&op, h, l);
+		r = r < 0 ? r : ward_lock_attempt(l->fd, lock, 0);
+	}
 	if (r == -EAGAIN && (sleep || ward_lock_may_end(op.tree, h, seen)) &&
 		wait_elsewhere(req, op.tree, h, l, lock, sleep ? 0 : LOCK_NB, &r))
 		return;
