@@ -360,6 +360,9 @@ def main():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, stop)
     os.umask(0o022)
+    # Of a session: its daemon serves.
+    with open(os.path.join(logs, "started"), "w", encoding="utf-8"):
+        pass
     SUITES[suite](Run(os.path.abspath(directory), logs, int(seconds), int(ops), sys.argv[7:]), tree)
     return 0
 
