@@ -79,16 +79,25 @@ class Side:
         self.root = os.open(self.top, os.O_RDONLY | os.O_DIRECTORY)
         self.open = [None] * OPEN_MAX
         self.tmpfs = False
-        self.loose = set()
+        # Files that were locked; and those of which a descriptor that can only read was closed
+        # then, which may leave POSIX locks that natively end.
+        self.locked, self.loose = set(), set()
+
+    def drop(self, fd):
+        mark = os.fstat(fd).st_ino
+        if mark in self.locked and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            self.loose.add(mark)
+        os.close(fd)
 
     def close(self, slots):
         for i in slots:
             if self.open[i] is not None:
-                os.close(self.open[i])
+                self.drop(self.open[i])
             self.open[i] = None
 
     def reset(self):
         self.close(range(OPEN_MAX))
+        self.locked.clear()
         self.loose.clear()
         above = os.path.join(self.top, "../a")
         if os.path.lexists(above):
@@ -157,7 +166,7 @@ class Calls:
 
     def take(self, s, slot, fd):
         if s.open[slot] is not None:
-            os.close(s.open[slot])
+            s.drop(s.open[slot])
         s.open[slot] = fd
         return "pipe" if stat.S_ISFIFO(os.fstat(fd).st_mode) else "opened"
 
@@ -187,7 +196,7 @@ class Calls:
         slot = self.slot()
 
         def run(s):
-            os.close(self.kept(s, slot))
+            s.drop(self.kept(s, slot))
             s.open[slot] = None
         return run
 
@@ -437,16 +446,17 @@ class Calls:
         slot, at, n = self.slot(), self.at(), self.at()
         how = self.r.choice((fcntl.F_RDLCK, fcntl.F_WRLCK, fcntl.F_UNLCK))
         call = self.r.choice((fcntl.F_SETLK, fcntl.F_OFD_SETLK, fcntl.F_GETLK, fcntl.F_OFD_GETLK))
+        loose = []
 
         def run(s):
             fd = self.kept(s, slot)
-            # The first POSIX locks of a file that is open only for reading may outlive the closing
-            # of a descriptor.
             mark = os.fstat(fd).st_ino
-            if mark in s.loose and how != fcntl.F_UNLCK:
-                raise OSError(errno.ENXIO, "locked by who can only read")
-            if call == fcntl.F_SETLK and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
-                s.loose.add(mark)
+            # The native side, which comes first, says it for both: numbers of files are used again.
+            if not loose:
+                loose.append(mark in s.loose and how != fcntl.F_UNLCK)
+            if loose[0]:
+                raise OSError(errno.ENXIO, "who has it locked can differ")
+            s.locked.add(mark)
             found = fcntl.fcntl(fd, call, struct.pack(LOCK, how, 0, at, n, 0))
             kind, _, start, length, _ = struct.unpack(LOCK, found)
             return (kind, start, length) if call == fcntl.F_GETLK else kind
