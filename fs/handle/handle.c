@@ -195,15 +195,54 @@ bool ward_ends_late(const struct ward_fs_tree *tree)
 	return ward_uring_active(tree->uring) || tree->fs->hash != WARD_HASH_NONE;
 }
 
-bool ward_ends_await(struct ward_nodes *nodes, uint64_t seen, uint64_t until_ns)
+uint64_t ward_ends_seen(struct ward_nodes *nodes)
 {
-	const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000U),
-		.tv_nsec = (long)(until_ns % 1000000000U)};
+	uint64_t seen;
+
+	pthread_mutex_lock(&nodes->lock);
+	seen = nodes->n_ended;
+	pthread_mutex_unlock(&nodes->lock);
+	return seen;
+}
+
+struct ward_ends ward_ends_begin(void)
+{
+	return (struct ward_ends){
+		.until_ns = ward_clock_mono_ns() + WARD_ENDS_NS, .rounds = WARD_ENDS_ROUNDS};
+}
+
+/* Has everything been served that was queued as the wait began, and once more? */
+static bool all_served(const struct ward_fs_tree *tree, struct ward_ends *e)
+{
+	if (tree->fs->hash != WARD_HASH_NONE || !ward_uring_active(tree->uring))
+		return false;
+	while (e->rounds && (!e->ticket || ward_uring_passed(tree->uring, e->ticket))) {
+		if (e->ticket && --e->rounds == 0)
+			break;
+		e->ticket = ward_uring_ask(tree->uring);
+	}
+	return !e->rounds;
+}
+
+bool ward_ends_await(struct ward_nodes *nodes, struct ward_ends *io_ends, uint64_t seen)
+{
+	const struct timespec until = {.tv_sec = (time_t)(io_ends->until_ns / 1000000000U),
+		.tv_nsec = (long)(io_ends->until_ns % 1000000000U)};
 	int r = 0;
 
+	if (!io_ends->rounds || ward_clock_mono_ns() >= io_ends->until_ns)
+		return false;
 	nodes->n_awaiting++;
-	while (nodes->n_ended == seen && r == 0)
+	while (nodes->n_ended == seen && !all_served(nodes->tree, io_ends) && r == 0)
 		r = pthread_cond_timedwait(&nodes->ended, &nodes->lock, &until);
 	nodes->n_awaiting--;
 	return nodes->n_ended != seen;
+}
+
+void ward_ends_look(struct ward_nodes *nodes)
+{
+	pthread_mutex_lock(&nodes->lock);
+	if (nodes->n_awaiting)
+		pthread_cond_broadcast(&nodes->ended);
+	pthread_mutex_unlock(&nodes->lock);
 }

@@ -135,17 +135,36 @@ uint64_t ward_handle_passed(const struct ward_nodes *nodes, uint64_t number);
  * Late ends of handles. Nobody waits for the answer to RELEASE. If several threads serve (io_uring,
  * or the pool that makes digests), they can handle a client's next request before it. But the
  * kernel queues RELEASE before close(2) returns, and more than one thread serves each queue in
- * order. So code that would refuse something because a handle is open first waits for ends, at most
- * this long and without any lock but the turn. It looks again, and refuses if the handle is still
- * open.
+ * order. So code that would refuse something because a handle is open first waits for ends, without
+ * any lock but the turn. It looks again, and refuses if the handle is still open.
+ *
+ * The wait ends once the threads of the rings have served all that was queued when it began. Idle
+ * threads take some microseconds for this. With digests an end can be in the pool instead. Then the
+ * wait takes all of WARD_ENDS_NS.
  */
 #define WARD_ENDS_NS UINT64_C(250000000)
-bool ward_ends_late(const struct ward_fs_tree *tree);
 /*
- * Until some handle is released after nodes->n_ended was `seen`: true; or until_ns
- * (CLOCK_MONOTONIC): false. Locked (nodes->lock), which it gives up meanwhile.
+ * A RELEASE that finds no place in its queue is sent as another request is answered. So the threads
+ * are asked again once they have served what was there.
  */
-bool ward_ends_await(struct ward_nodes *nodes, uint64_t seen, uint64_t until_ns);
+#define WARD_ENDS_ROUNDS 2U
+struct ward_ends {
+	uint64_t until_ns; /* CLOCK_MONOTONIC */
+	uint64_t ticket;   /* of ward_uring_ask(); 0: none yet */
+	unsigned rounds;   /* to go */
+};
+bool ward_ends_late(const struct ward_fs_tree *tree);
+/* nodes->n_ended, before something is tried that a handle may be in the way of. */
+uint64_t ward_ends_seen(struct ward_nodes *nodes);
+/* One wait begins. */
+struct ward_ends ward_ends_begin(void);
+/*
+ * Until some handle is released after nodes->n_ended was `seen`: true. False: all ends that were
+ * on their way have come, or the time is over. Locked (nodes->lock), which it gives up meanwhile.
+ */
+bool ward_ends_await(struct ward_nodes *nodes, struct ward_ends *io_ends, uint64_t seen);
+/* Those who wait look again. Any thread, nodes->lock not held. */
+void ward_ends_look(struct ward_nodes *nodes);
 
 static inline struct ward_handle *ward_handle_from(uint64_t fh)
 {

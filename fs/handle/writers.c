@@ -204,7 +204,7 @@ static int check_name(struct ward_nodes *nodes, const struct ward_node *parent, 
 static int check(struct ward_nodes *nodes, const struct ward_node *node, const char *name,
 	const struct ward_state *to, bool await)
 {
-	const uint64_t until = await ? ward_clock_mono_ns() + WARD_ENDS_NS : 0;
+	struct ward_ends ends = ward_ends_begin();
 	uint64_t seen;
 	int r;
 
@@ -212,7 +212,7 @@ static int check(struct ward_nodes *nodes, const struct ward_node *node, const c
 	do {
 		seen = nodes->n_ended;
 		r = name ? check_name(nodes, node, name, to) : check_state(nodes, node, to);
-	} while (r == -EBUSY && await && ward_ends_await(nodes, seen, until));
+	} while (r == -EBUSY && await && ward_ends_await(nodes, &ends, seen));
 	pthread_mutex_unlock(&nodes->lock);
 	return r == -EBUSY ? -EXDEV : r;
 }

@@ -53,5 +53,16 @@ void ward_uring_wake_reader(const struct ward_uring *u);
 void ward_uring_interrupt_again(struct ward_uring *u, uint64_t unique);
 uint64_t ward_uring_next_interrupt(struct ward_uring *u);
 
+/*
+ * Asks each thread to serve what the kernel has sent it by now. Returns a ticket for
+ * ward_uring_passed(). Any thread.
+ */
+uint64_t ward_uring_ask(struct ward_uring *u);
+/*
+ * Have all threads but the calling one served what the kernel had sent them before
+ * ward_uring_ask() gave the ticket? ward_nodes' `ended` is signalled as one gets there.
+ */
+bool ward_uring_passed(const struct ward_uring *u, uint64_t ticket);
+
 /* When nobody serves any more. */
 void ward_uring_free(struct ward_uring *u);

@@ -162,6 +162,27 @@ bool ward_uring_active(const struct ward_uring *u)
 	return u && atomic_load_explicit(&u->active, memory_order_acquire);
 }
 
+uint64_t ward_uring_ask(struct ward_uring *u)
+{
+	const struct ward_uring_worker *self = pthread_getspecific(u->key);
+	const uint64_t ticket = atomic_fetch_add(&u->asked, 1) + 1;
+
+	for (size_t i = 0; i < u->n_workers; i++)
+		if (&u->workers[i] != self)
+			ward_uring_wake(u->workers[i].wake_fd);
+	return ticket;
+}
+
+bool ward_uring_passed(const struct ward_uring *u, uint64_t ticket)
+{
+	const struct ward_uring_worker *self = pthread_getspecific(u->key);
+
+	for (size_t i = 0; i < u->n_workers; i++)
+		if (&u->workers[i] != self && atomic_load(&u->workers[i].passed) < ticket)
+			return false;
+	return true;
+}
+
 int ward_uring_reader_fd(const struct ward_uring *u)
 {
 	return u->reader_fd;

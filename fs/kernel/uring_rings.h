@@ -64,12 +64,17 @@ struct ward_uring_worker {
 	struct ward_uring_seat *seats;
 	size_t n_seats;
 
+	atomic_uint_fast64_t passed; /* up to this ticket of ward_uring_ask(), all is served */
+
 	pthread_mutex_t lock;		   /* protects answered */
 	struct ward_uring_entry *answered; /* by other threads: to be committed */
 
 	/* the worker's own */
 	struct ward_uring_entry *current; /* whose request is served right now */
 	uint64_t woken;			  /* what is read from wake_fd */
+	uint64_t armed;			  /* u->asked before that read began */
+	uint64_t seen;			  /* `armed` of the last read that ended */
+	uint64_t called;		  /* `armed` when this thread last woke itself for it */
 	bool has_ring, registered, ended;
 	uint64_t n_pokes;
 	cpu_set_t allowed; /* where the process may run */
@@ -85,9 +90,10 @@ struct ward_uring {
 	size_t n_started; /* threads */
 	unsigned n_queues;
 	size_t payload;
-	pthread_key_t key; /* a worker's thread: its struct ward_uring_worker */
-	int reader_fd;	   /* wakes the reader of /dev/fuse */
-	atomic_bool go;	   /* the answer to INIT was given */
+	pthread_key_t key;	    /* a worker's thread: its struct ward_uring_worker */
+	int reader_fd;		    /* wakes the reader of /dev/fuse */
+	atomic_uint_fast64_t asked; /* the last ticket */
+	atomic_bool go;		    /* the answer to INIT was given */
 	atomic_bool active;
 	atomic_bool stop;
 

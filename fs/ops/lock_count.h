@@ -34,4 +34,10 @@ struct ward_lock_count {
  * The ranges that are locked by the descriptor fd of this process. Negative errno: that cannot be
  * told.
  */
-int ward_locks_of(int fd);
+int ward_locks_of(int fd) ward_must_check;
+/*
+ * What open-file-description locks the descriptor `from` of this process has, `to` gets too.
+ * -ENOLCK: one of them is no read lock, or somebody else is in the way; another negative errno.
+ * Then `to` may have some of them.
+ */
+int ward_locks_copy(int from, int to) ward_must_check;

@@ -13,6 +13,8 @@
 #include "fs/base/caller_signals.h"
 #include "fs/ops/lock_circle.h"
 #include "fs/ops/lock_count.h"
+#include "fs/ops/lock_shares.h"
+#include "fs/ops/lock_try.h"
 #include "fs/ops/ops.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/request/fs_records.h"
@@ -44,6 +46,7 @@ struct ward_locker {
 	int fd; /* O_RDWR where the owner may, since a read lock may become a write lock */
 	struct ward_lock_count count;
 	unsigned users;
+	unsigned calls; /* that have used it */
 	bool detached;
 };
 
@@ -71,64 +74,6 @@ static int descriptor(struct ward_fs_tree *tree, const struct ward_node *node, u
 	return fd;
 }
 
-/* Takes one of at most max. */
-static bool take(atomic_uint *n, unsigned max)
-{
-	if (atomic_fetch_add(n, 1) < max)
-		return true;
-	atomic_fetch_sub(n, 1);
-	return false;
-}
-
-static bool take_locker(struct ward_fs *fs, uid_t uid)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_LOCKERS, uid, 1))
-		return false;
-	if (take(&fs->n_lockers, WARD_LOCKERS_MAX))
-		return true;
-	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
-	return false;
-}
-
-static void give_locker(struct ward_fs *fs, uid_t uid)
-{
-	atomic_fetch_sub(&fs->n_lockers, 1);
-	ward_share_give(fs->shares, WARD_SHARE_LOCKERS, uid, 1);
-}
-
-static bool take_owner(struct ward_fs *fs, const struct ward_handle *h)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_OWNERS, h->uid, 1))
-		return false;
-	if (take(&fs->n_lock_owners, WARD_LOCK_OWNERS_MAX))
-		return true;
-	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
-	return false;
-}
-
-static void give_owner(struct ward_fs *fs, const struct ward_handle *h)
-{
-	atomic_fetch_sub(&fs->n_lock_owners, 1);
-	ward_share_give(fs->shares, WARD_SHARE_OWNERS, h->uid, 1);
-}
-
-static bool take_waiter(struct ward_fs *fs, uid_t uid)
-{
-	if (!ward_share_take(fs->shares, WARD_SHARE_WAITERS, uid, 1))
-		return false;
-	if (atomic_fetch_add(&fs->n_waiters, 1) < WARD_WAITERS_MAX)
-		return true;
-	atomic_fetch_sub(&fs->n_waiters, 1);
-	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
-	return false;
-}
-
-static void give_waiter(struct ward_fs *fs, uid_t uid)
-{
-	ward_share_give(fs->shares, WARD_SHARE_WAITERS, uid, 1);
-	atomic_fetch_sub(&fs->n_waiters, 1);
-}
-
 static void unlock_all(const struct ward_locker *l)
 {
 	const struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
@@ -146,7 +91,7 @@ static void put(struct ward_fs_tree *tree, struct ward_locker *l)
 	if (last) {
 		atomic_fetch_sub(&tree->fs->n_locks, l->count.ranges);
 		ward_share_give(tree->fs->shares, WARD_SHARE_RANGES, l->uid, l->count.ranges);
-		give_locker(tree->fs, l->uid);
+		ward_lock_give_locker(tree->fs, l->uid);
 		if (l->borrowed)
 			unlock_all(l);
 		close(l->fd);
@@ -162,7 +107,7 @@ static bool remembers(struct ward_fs *fs, struct ward_handle *h, uint64_t owner,
 			continue;
 		if (forget) {
 			h->owners[i] = h->owners[--h->n_owners];
-			give_owner(fs, h);
+			ward_lock_give_owner(fs, h);
 		}
 		return true;
 	}
@@ -176,11 +121,11 @@ static int remember(struct ward_fs *fs, struct ward_handle *h, uint64_t owner)
 
 	if (remembers(fs, h, owner, false))
 		return 0;
-	if (!take_owner(fs, h))
+	if (!ward_lock_take_owner(fs, h))
 		return -ENOLCK;
 	v = realloc(h->owners, (h->n_owners + 1) * sizeof(*v));
 	if (!v) {
-		give_owner(fs, h);
+		ward_lock_give_owner(fs, h);
 		return -ENOLCK;
 	}
 	h->owners = v;
@@ -254,8 +199,10 @@ static struct ward_locker *use(struct ward_fs_tree *tree, struct ward_handle *h,
 		h->node->lockers = l;
 		*io_made = NULL;
 	}
-	if (l)
+	if (l) {
 		l->users++;
+		l->calls++;
+	}
 	pthread_mutex_unlock(&tree->nodes->lock);
 	return l;
 }
@@ -268,7 +215,7 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 	int r;
 	struct ward_locker *l = use(tree, h, owner, &made, &r);
 
-	if (!l && r == 0 && !take_locker(tree->fs, op->uid))
+	if (!l && r == 0 && !ward_lock_take_locker(tree->fs, op->uid))
 		return -ENOLCK;
 	if (!l) {
 		r = make(op, h, owner, &made);
@@ -276,7 +223,7 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 			l = use(tree, h, owner, &made, &r);
 		/* Another request was first, or the node has no locker of this owner. */
 		if (made || !l)
-			give_locker(tree->fs, op->uid);
+			ward_lock_give_locker(tree->fs, op->uid);
 		if (made) {
 			close(made->fd);
 			free(made);
@@ -289,6 +236,42 @@ static int get(struct ward_op *op, struct ward_handle *h, uint64_t owner, struct
 	}
 	*ret = l;
 	return 0;
+}
+
+/*
+ * l, in use, was made while its file could be opened for reading alone, and the owner has come to
+ * another open file since. l gets a descriptor with the access of h, which has its locks. -ENOLCK:
+ * it has locks that a second descriptor cannot have beside the first, or is used otherwise.
+ */
+static int widen(struct ward_op *op, const struct ward_handle *h, struct ward_locker *l)
+{
+	struct ward_locker *more = NULL, old = {.fd = -1};
+	int r = make(op, h, l->owner, &more);
+	unsigned calls;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&op->tree->nodes->lock);
+	calls = l->calls;
+	pthread_mutex_unlock(&op->tree->nodes->lock);
+	r = ward_locks_copy(l->fd, more->fd);
+	old.fd = more->fd;
+	old.borrowed = more->borrowed;
+	pthread_mutex_lock(&op->tree->nodes->lock);
+	if (r == 0 && (l->users > 1 || l->calls != calls))
+		r = -ENOLCK;
+	if (r == 0) {
+		old.fd = l->fd;
+		old.borrowed = l->borrowed;
+		l->fd = more->fd;
+		l->borrowed = more->borrowed;
+	}
+	pthread_mutex_unlock(&op->tree->nodes->lock);
+	if (old.borrowed)
+		unlock_all(&old);
+	close(old.fd);
+	free(more);
+	return r;
 }
 
 /*
@@ -420,7 +403,7 @@ void ward_lock_drop_handle(struct ward_fs_tree *tree, struct ward_handle *h)
 		const uint64_t owner = h->owners[--h->n_owners];
 		bool others = false;
 
-		give_owner(tree->fs, h);
+		ward_lock_give_owner(tree->fs, h);
 		for (struct ward_handle *o = h->node->handles; o && !others; o = o->next)
 			others = o != h && remembers(tree->fs, o, owner, false);
 		l = others ? NULL : detach(h->node, owner, &idle);
@@ -450,6 +433,12 @@ struct waiter {
 	bool signalled; /* a signal to it was pending when we last looked */
 };
 
+/* Of a waiter's flock_op, also with a POSIX lock: to wait for ends that are late, and no longer. */
+static bool tries(int flock_op)
+{
+	return flock_op & LOCK_NB;
+}
+
 static void on_interrupt(fuse_req_t req, void *data)
 {
 	struct waiter *w = data;
@@ -464,7 +453,7 @@ static void free_waiter(struct waiter *w)
 	if (w->locker)
 		put(w->tree, w->locker);
 	ward_handle_put(w->tree->nodes, w->handle);
-	give_waiter(w->tree->fs, w->uid);
+	ward_lock_give_waiter(w->tree->fs, w->uid);
 	free(w);
 }
 
@@ -527,30 +516,42 @@ static int recorded(const struct ward_op *op, const struct ward_handle *h,
 	return r < 0 ? r : -EIO;
 }
 
+/* Until it has the lock, or is not to wait any longer. */
+static int obtain(struct waiter *w)
+{
+	timer_t timer;
+	int r = start_timer(&timer);
+
+	if (r < 0)
+		return r;
+	fuse_req_interrupt_func(w->req, on_interrupt, w);
+	do {
+		if (atomic_load(&w->interrupted))
+			r = -EINTR;
+		else if (w->locker)
+			r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
+		else
+			r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
+	} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
+	timer_delete(timer);
+	/* From here on nobody calls on_interrupt() with w. */
+	fuse_req_interrupt_func(w->req, NULL, NULL);
+	return r;
+}
+
 static void *wait_for_lock(void *arg)
 {
 	struct waiter *w = arg;
-	timer_t timer;
 	int r;
 
 	w->thread = pthread_self();
 	atomic_store(&w->started, true);
-	r = start_timer(&timer);
-	if (r == 0) {
-		fuse_req_interrupt_func(w->req, on_interrupt, w);
-		do {
-			if (atomic_load(&w->interrupted))
-				r = -EINTR;
-			else if (w->locker)
-				r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
-			else
-				r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
-		} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
-		timer_delete(timer);
-		/* From here on nobody calls on_interrupt() with w. */
-		fuse_req_interrupt_func(w->req, NULL, NULL);
-	}
-	if (w->locker)
+	if (tries(w->flock_op))
+		r = ward_lock_try(w->tree, w->handle, w->locker ? w->locker->fd : w->handle->fd,
+			w->locker ? &w->lock : NULL, w->flock_op);
+	else
+		r = obtain(w);
+	if (w->locker && !tries(w->flock_op))
 		ward_lock_wait_end(w->tree, &w->wait);
 	const struct ward_op op = {.tree = w->tree,
 		.pid = (uint32_t)w->pid,
@@ -573,14 +574,14 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	pthread_attr_t attr;
 	pthread_t thread;
 	const uid_t uid = fuse_req_ctx(req)->uid;
-	const bool counted = take_waiter(tree->fs, uid);
+	const bool counted = ward_lock_take_waiter(tree->fs, uid);
 
-	*ret = -ENOLCK;
+	*ret = tries(flock_op) ? -EAGAIN : -ENOLCK;
 	if (counted)
 		w = calloc(1, sizeof(*w));
 	if (!w) {
 		if (counted)
-			give_waiter(tree->fs, uid);
+			ward_lock_give_waiter(tree->fs, uid);
 		return false;
 	}
 	w->req = req;
@@ -588,18 +589,19 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	w->uid = uid;
 	w->tree = tree;
 	w->handle = h;
-	if (lock) {
+	if (lock)
 		w->lock = *lock;
+	if (lock && !tries(flock_op)) {
 		w->wait = (struct ward_lock_wait){
 			.node = h->node, .owner = locker->owner, .lock = &w->lock};
 		*ret = ward_lock_wait_begin(tree, &w->wait, descriptor);
 		if (*ret < 0) {
-			give_waiter(tree->fs, uid);
+			ward_lock_give_waiter(tree->fs, uid);
 			free(w);
 			return false;
 		}
-		w->locker = locker;
 	}
+	w->locker = locker;
 	w->flock_op = flock_op;
 	pthread_mutex_lock(&tree->nodes->lock);
 	h->refs++;
@@ -609,10 +611,12 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, WAITER_STACK);
-	*ret = pthread_create(&thread, &attr, wait_for_lock, w) ? -ENOLCK : 0;
+	*ret = 0;
+	if (pthread_create(&thread, &attr, wait_for_lock, w))
+		*ret = tries(flock_op) ? -EAGAIN : -ENOLCK;
 	pthread_attr_destroy(&attr);
 	if (*ret < 0) {
-		if (locker)
+		if (locker && !tries(flock_op))
 			ward_lock_wait_end(tree, &w->wait);
 		free_waiter(w);
 	} else if (locker) {
@@ -676,65 +680,13 @@ static void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	(void)fuse_reply_lock(req, lock);
 }
 
-/*
- * Another handle of the file may end at any moment, and with it what it locked: a descriptor of it
- * was closed, or it has locked and can only read, and no FLUSH would tell.
- */
-static bool others_end(const struct ward_handle *h)
-{
-	for (struct ward_handle *o = h->node->handles; o; o = o->next)
-		if (o != h &&
-			(atomic_load(&o->flushed) || (!o->flushes && atomic_load(&o->locked))))
-			return true;
-	return false;
-}
-
-/* lock NULL: flock(2). -EAGAIN: somebody else has it. */
-static int attempt(int fd, const struct flock *lock, int flock_op)
-{
-	const int r = lock ? fcntl(fd, F_OFD_SETLK, lock) : flock(fd, flock_op | LOCK_NB);
-
-	if (r == 0)
-		return 0;
-	return errno == EACCES ? -EAGAIN : -errno;
-}
-
-/*
- * As attempt(); where nobody would wait for the lock, once ends that are late have come (handle.h).
- */
-static int try_lock(struct ward_fs_tree *tree, const struct ward_handle *h, int fd,
-	const struct flock *lock, int flock_op, bool sleep)
-{
-	struct ward_nodes *nodes = tree->nodes;
-	uint64_t until, seen;
-	bool again;
-	int r;
-
-	if (sleep || !ward_ends_late(tree))
-		return attempt(fd, lock, flock_op);
-	until = ward_clock_mono_ns() + WARD_ENDS_NS;
-	do {
-		pthread_mutex_lock(&nodes->lock);
-		seen = nodes->n_ended;
-		pthread_mutex_unlock(&nodes->lock);
-		r = attempt(fd, lock, flock_op);
-		if (r != -EAGAIN)
-			return r;
-		pthread_mutex_lock(&nodes->lock);
-		again = nodes->n_ended != seen ||
-			(others_end(h) && ward_ends_await(nodes, seen, until));
-		pthread_mutex_unlock(&nodes->lock);
-		again = again && ward_clock_mono_ns() < until;
-	} while (again);
-	return r;
-}
-
 static void op_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
 {
 	ward_cleanup_op op = {.acting = false};
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct ward_locker *l = NULL;
+	uint64_t seen;
 	int r = ward_op_begin(&op, req, "lock");
 
 	if (r == 0)
@@ -757,8 +709,15 @@ static void op_setlk(
 		atomic_store(&h->locked, false);
 	}
 	lock->l_pid = 0; /* as F_OFD_SETLK demands */
-	r = try_lock(op.tree, h, l->fd, lock, 0, sleep);
-	if (sleep && r == -EAGAIN && wait_elsewhere(req, op.tree, h, l, lock, 0, &r))
+	seen = ward_ends_seen(op.tree->nodes);
+	r = ward_lock_attempt(l->fd, lock, 0);
+	/* The kernel asks for no lock that the client's own descriptor is not open for. */
+	if (r == -EBADF) {
+		r = widen(&op, h, l);
+		r = r < 0 ? r : ward_lock_attempt(l->fd, lock, 0);
+	}
+	if (r == -EAGAIN && (sleep || ward_lock_may_end(op.tree, h, seen)) &&
+		wait_elsewhere(req, op.tree, h, l, lock, sleep ? 0 : LOCK_NB, &r))
 		return;
 	r = recorded(&op, h, l, lock, 0, r);
 	put(op.tree, l);
@@ -773,12 +732,13 @@ static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 		.uid = fuse_req_ctx(req)->uid,
 		.action = "flock"};
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	const bool sleep = !(flock_op & LOCK_NB);
+	const uint64_t seen = ward_ends_seen(op.tree->nodes);
 	int r;
 
 	atomic_store(&h->locked, !(flock_op & LOCK_UN));
-	r = try_lock(op.tree, h, h->fd, NULL, flock_op, sleep);
-	if (r != -EAGAIN || !sleep || !wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
+	r = ward_lock_attempt(h->fd, NULL, flock_op);
+	if (r != -EAGAIN || (tries(flock_op) && !ward_lock_may_end(op.tree, h, seen)) ||
+		!wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
 		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));
 }
 

@@ -95,7 +95,7 @@ static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int
 static int choose_checked(
 	struct ward_fs_tree *tree, struct ward_handle *h, int acc, const char *why, int32_t *ret_id)
 {
-	const uint64_t until = ward_clock_mono_ns() + WARD_ENDS_NS;
+	struct ward_ends ends = ward_ends_begin();
 	struct ward_nodes *nodes = tree->nodes;
 	struct ward_node *node = h->node;
 	uint64_t seen;
@@ -107,7 +107,7 @@ static int choose_checked(
 	do
 		seen = nodes->n_ended;
 	while (node->n_pass && acc != O_WRONLY && ward_ends_late(tree) &&
-		ward_ends_await(nodes, seen, until));
+		ward_ends_await(nodes, &ends, seen));
 	if (node->n_pass && acc != O_WRONLY) {
 		r = -ETXTBSY;
 	} else if (node->n_pass) {

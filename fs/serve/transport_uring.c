@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fs/handle/handle.h"
 #include "fs/kernel/uring_rings.h"
 #include "fs/serve/fuse_session.h"
 #include "fs/serve/slow_pool.h"
@@ -33,6 +34,7 @@ static void listen_to_others(struct ward_uring_worker *w)
 
 	if (!sqe)
 		return;
+	w->armed = atomic_load(&w->u->asked);
 	io_uring_prep_read(sqe, WARD_URING_FILE_WAKE, &w->woken, sizeof(w->woken), 0);
 	io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
 	io_uring_sqe_set_data(sqe, NULL);
@@ -252,6 +254,7 @@ static void commit_answered(struct ward_uring_worker *w)
 static void on_event(struct ward_uring_worker *w, struct ward_uring_entry *e, int res)
 {
 	if (!e) {
+		w->seen = w->armed;
 		if (res != -ECANCELED)
 			listen_to_others(w);
 		commit_answered(w);
@@ -292,6 +295,23 @@ static void wait_for_events(struct ward_uring_worker *w)
 		give_back(w);
 }
 
+/*
+ * All that had come is served. A read of wake_fd that began after a ticket was given, and has
+ * ended, came behind what the kernel had sent before the ticket. One that began earlier says
+ * nothing of it: then this thread wakes itself.
+ */
+static void pass(struct ward_uring_worker *w)
+{
+	if (w->seen > atomic_load(&w->passed)) {
+		atomic_store(&w->passed, w->seen);
+		ward_ends_look(w->u->tree->nodes);
+	}
+	if (w->armed > w->seen && w->armed != w->called) {
+		w->called = w->armed;
+		ward_uring_wake(w->wake_fd);
+	}
+}
+
 static void serve_all(struct ward_uring_worker *w)
 {
 	struct io_uring_cqe *cqe;
@@ -312,6 +332,7 @@ static void serve_all(struct ward_uring_worker *w)
 		if (w->seats[i].starved && io_uring_submit(&w->ring) >= 0)
 			poke(w, &w->seats[i]);
 	}
+	pass(w);
 }
 
 static int begin(struct ward_uring_worker *w)

@@ -39,6 +39,8 @@ socket of mode 0|done|done
 character device|done|EPERM
 block device|done|EPERM
 chroot|ENOENT|EPERM
+io_uring_setup|EFAULT|EPERM
+/proc/locks|told|empty
 chown to another id|done|EINVAL
 ACL that names another id|done|EINVAL
 setuid to another id|done|EINVAL

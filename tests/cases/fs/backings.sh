@@ -37,7 +37,7 @@ native=$DISK/native
 cp "$WARD_SRC/tests/cases/fs/lib/probe.py" "$WARD_TMP/probe.py"
 seeds="5 7 11"
 # Holes of which a mapping makes data natively.
-[ "$kind" != tmpfs ] || seeds="$seeds 1186227322 1985826836"
+[ "$kind" != tmpfs ] || seeds="$seeds 1186227322 1985826836 2141049132 3582121764"
 policy
 printf 'hardlinks = allow\n' | sed -i '/^source/r /dev/stdin' "$POLICY"
 # By truncate(2), xfs and btrfs leave the times of a file that has that size already.

@@ -27,9 +27,12 @@ cp "$WARD_SRC/tests/cases/fs/lib/locks-flocked.py" "$WARD_TMP/flocked.py"
 # Who would close a circle of waiting programs is told so.
 cp "$WARD_SRC/tests/cases/fs/lib/locks-circle.py" "$WARD_TMP/circle.py"
 cp "$WARD_SRC/tests/cases/fs/lib/locks-closed.py" "$WARD_TMP/closed.py"
+# A program that had locked what it could only read, and comes to write it.
+cp "$WARD_SRC/tests/cases/fs/lib/locks-widened.py" "$WARD_TMP/widened.py"
 script locks <<END
 python3 "$WARD_TMP/circle.py"
 python3 "$WARD_TMP/closed.py"
+python3 "$WARD_TMP/widened.py" "$BACK"
 python3 "$WARD_TMP/flocked.py" "$BACK/f"
 for kind in write read; do
 	python3 "$WARD_TMP/again.py" \$kind

@@ -7,7 +7,7 @@
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
-SEEDS="1 3 11 19 103 240 509 515"
+SEEDS="1 3 11 19 103 240 509 515 2945560059"
 cp "$WARD_SRC/tests/cases/fs/lib/probe.py" "$WARD_TMP/probe.py"
 seconds=${WARD_LONG:+900}
 for mode in $MODES other uring; do

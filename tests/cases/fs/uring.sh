@@ -17,6 +17,8 @@ over_uring() {
 cp "$WARD_SRC/tests/cases/fs/lib/uring-waiters.py" "$WARD_TMP/waiters.py"
 # A signal that comes at any moment before or after the request was handed out ends the wait.
 cp "$WARD_SRC/tests/cases/fs/lib/uring-early.py" "$WARD_TMP/early.py"
+# Locks that nobody waits for: given at once, and refused at once.
+cp "$WARD_SRC/tests/cases/fs/lib/uring-locks.py" "$WARD_TMP/locks.py"
 # Many clients, more threads than queues, slow requests beside fast ones; content arrives whole.
 cp "$WARD_SRC/tests/cases/fs/lib/uring-crowd.py" "$WARD_TMP/crowd.py"
 script all <<END
@@ -29,6 +31,7 @@ PY
 python3 "$WARD_TMP/crowd.py" \$xattr
 python3 "$WARD_TMP/waiters.py"
 python3 "$WARD_TMP/early.py"
+python3 "$WARD_TMP/locks.py"
 END
 for mode in $MODES other; do
 	policy

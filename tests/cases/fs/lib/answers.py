@@ -97,6 +97,15 @@ def flags():
     fcntl.ioctl(fd, 0x80086601, array.array("q", [0]))
 
 
+
+
+def listed():
+    """Does /proc/locks have a lock that is held?"""
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    with open("/proc/locks", encoding="ascii") as locks:
+        return "told" if locks.read() else "empty"
+
+
 with open("file", "w", encoding="ascii") as f:
     f.write("content")
 fd = os.open("file", os.O_RDWR)
@@ -130,6 +139,8 @@ tell("socket of mode 0", connected)
 tell("character device", lambda: made(stat.S_IFCHR))
 tell("block device", lambda: made(stat.S_IFBLK))
 tell("chroot", lambda: os.chroot("none"))
+tell("io_uring_setup", lambda: system(425, 0, None) and None)
+tell("/proc/locks", listed)
 tell("chown to another id", lambda: os.chown("file", 4711, -1))
 tell("ACL that names another id", acl_for_other)
 for name in "file", "pipe", "socket":
