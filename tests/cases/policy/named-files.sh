@@ -50,6 +50,7 @@ good() {
 readers="check check-project test diff explain extends run verify checkpoints anchored key token-key cursor"
 bad="is not a regular file
 Is a directory
+is a directory
 neither a public key nor a file
 Invalid argument
 Too many levels
