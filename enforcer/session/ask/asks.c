@@ -274,6 +274,19 @@ void ward_asks_end(struct ward_asks *a)
 		(void)!ward_asks_answer(a, TAILQ_FIRST(&a->list), &ended);
 }
 
+void ward_asks_clear(struct ward_asks *a)
+{
+	while (a->guard && !TAILQ_EMPTY(&a->list))
+		drop(a, TAILQ_FIRST(&a->list));
+	for (size_t i = 0; i < WARD_ASKS_MISSED_MAX; i++) {
+		free(a->refused[i].action);
+		free(a->refused[i].path);
+		free(a->missed[i].action);
+		free(a->missed[i].path);
+	}
+	*a = (struct ward_asks){0};
+}
+
 /* --- answers --- */
 
 struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name)
@@ -359,6 +372,18 @@ int ward_asks_bind(struct ward_asks *a, const struct ward_asked *q, const char *
 	return r;
 }
 
+/* The first ones are named at the end of the run. */
+static void note_missed(struct ward_asks_missed *list, uint64_t *n, struct ward_asked *q)
+{
+	if ((*n)++ >= WARD_ASKS_MISSED_MAX)
+		return;
+	struct ward_asks_missed *m = &list[*n - 1];
+	(void)snprintf(m->name, sizeof(m->name), "%s", q->name);
+	m->action = q->action;
+	m->path = q->path;
+	q->action = q->path = NULL;
+}
+
 int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct ward_asks_answer *how)
 {
 	const bool granted = strcmp(how->result, "granted") == 0;
@@ -366,6 +391,10 @@ int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct war
 	int r = record_answer(a, q, how);
 	if (granted || refused)
 		tell_end(a->guard->fs.control, q->id, refused || r < 0, WARD_ASKS_RESTS_MS);
+	if (refused)
+		note_missed(a->refused, &a->n_refused, q);
+	else if (!granted)
+		note_missed(a->missed, &a->n_missed, q);
 	drop(a, q);
 	return r < 0 ? -EIO : 0;
 }

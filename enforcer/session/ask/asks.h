@@ -49,6 +49,13 @@ struct ward_asked {
 };
 TAILQ_HEAD(ward_asked_list, ward_asked);
 
+/* One that ended without a grant, for the line at the end of a run. */
+struct ward_asks_missed {
+	char name[WARD_QUESTION_NAME_SIZE];
+	char *action, *path; /* owned */
+};
+#define WARD_ASKS_MISSED_MAX 3
+
 struct ward_asks {
 	struct ward_guard *guard; /* borrowed */
 	pid_t top;		  /* pid 1 of the sandbox: ancestors end there */
@@ -56,12 +63,16 @@ struct ward_asks {
 	size_t n, bytes;
 	uint64_t count; /* that were put */
 	uint64_t left_out;
+	/* How many were refused, and how many nobody answered; the first of each. */
+	uint64_t n_refused, n_missed;
+	struct ward_asks_missed refused[WARD_ASKS_MISSED_MAX], missed[WARD_ASKS_MISSED_MAX];
 };
 
 void ward_asks_init(struct ward_asks *a, struct ward_guard *g);
 /* Ends all: those whose time is over as `expired`, the others as `ended`. Nobody can answer
  * any more. */
 void ward_asks_end(struct ward_asks *a);
+void ward_asks_clear(struct ward_asks *a);
 
 /*
  * A message WARD_MSG_FS_ASK, behind its type. *ret_new: the question, if it is a new one, else

@@ -20,6 +20,23 @@ static void trail_failed(struct ward_running *r)
 	ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
+/* A terminal that the command has shows it in the window's title: its screen is the command's. */
+static const char title[] = "wardfs: a question waits: wardfs approve";
+
+static void say(struct ward_running *r, const struct ward_buf *line)
+{
+	(void)ward_relay_say(r->relay, ward_buf_str(line));
+	ward_relay_ring(r->relay, title);
+	r->rung = true;
+}
+
+static void say_question(struct ward_running *r, const struct ward_asked *q)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	if (ward_notice_question(&r->notice, q, ward_clock_mono_ns(), &line))
+		say(r, &line);
+}
+
 /*
  * From wardfs-fs. Where the command is one of the owner's own processes it could answer itself, so
  * nobody is asked.
@@ -33,6 +50,8 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
+	if (fresh)
+		say_question(r, fresh);
 	return e == -EBADMSG ? -EPIPE : 0;
 }
 
@@ -241,10 +260,23 @@ void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 	ward_control_reply(q, json_pack("{s:b, s:s}", "ok", 1, "result", how.result));
 }
 
+int ward_run_asks_timeout(const struct ward_running *r)
+{
+	return ward_pollset_nearer(ward_asks_timeout(&r->asks),
+		ward_notice_timeout(&r->notice, ward_clock_mono_ns()));
+}
+
 void ward_run_asks_tick(struct ward_running *r)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	if (ward_asks_tick(&r->asks) < 0)
 		trail_failed(r);
+	if (ward_notice_rest(&r->notice, r->asks.n, ward_clock_mono_ns(), &line))
+		say(r, &line);
+	if (r->rung && r->asks.n == 0) {
+		ward_relay_ring(r->relay, NULL);
+		r->rung = false;
+	}
 }
 
 static bool answering(const struct ward_running *r)

@@ -18,6 +18,8 @@ void ward_run_asks_begin(struct ward_running *r);
 void ward_run_asks_list(void *arg, struct ward_control_request *q);
 void ward_run_asks_answer(void *arg, struct ward_control_request *q);
 
+/* For poll(2): milliseconds until ward_run_asks_tick() has something to do, -1: never. */
+int ward_run_asks_timeout(const struct ward_running *r);
 void ward_run_asks_tick(struct ward_running *r);
 
 /*

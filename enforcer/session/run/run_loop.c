@@ -366,7 +366,7 @@ static int before_round(void *arg)
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
 	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
-	return ward_pollset_nearer(ward_asks_timeout(&r->asks),
+	return ward_pollset_nearer(ward_run_asks_timeout(r),
 		ward_pollset_nearer(waits, ward_listened_timeout(&r->listened)));
 }
 
