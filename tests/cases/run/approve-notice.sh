@@ -73,5 +73,30 @@ d = [x["question"] for x in json.load(sys.stdin) if x["verdict"] == "ask"]
 assert len(d) == 9 and sum(q["result"] == "refused" for q in d) == 1, d
 assert all(q["result"] in ("refused", "ended") and len(q["name"]) == 6 for q in d), d'
 
+echo "--- policy explain and user.wardfs.why tell of the question, and of the grant that answers it"
+begin told sh -c 'f=.github/workflows/ci; why() { getfattr --only-values -n user.wardfs.why $f; }
+	why; echo x >>$f; why; until [ -e go ]; do sleep 0.1; done'
+question told
+expect 1 "$WARDFS" policy explain --policy ../ask.policy write .github/workflows/ci
+has "$OUT" "write /workspace/.github/workflows/ci: ask (EACCES)"
+has "$OUT" "to permit it: a session asks a person, who answers with 'wardfs approve'; without a question: 'write = /workspace/.github/workflows/ci' at the end of [files]"
+has "$OUT" "asked   session told asks for open just now: wardfs approve $Q yes|once|no"
+expect 0 "$WARDFS" approve "$Q" for 1h
+wait_until 60 grep -q '  grant   g[0-9a-f]* gives .*write.* for another 35[0-9]* s$' ../told.out || fail "why: $(cat ../told.out)"
+[ "$(grep -c "to permit write: a session asks a person" ../told.out)" -eq 2 ] || fail "why: $(cat ../told.out)"
+[ "$(grep -c '  grant ' ../told.out)" -eq 1 ] || fail "a grant before the answer: $(cat ../told.out)"
+hasnt "$(cat ../told.out)" "$Q"
+expect 1 "$WARDFS" policy explain --policy ../ask.policy write .github/workflows/ci
+has "$OUT" "grant   in session told, g"
+expect 1 "$WARDFS" policy explain --policy ../ask.policy write .github/other
+hasnt "$OUT" "grant "
+expect 1 "$WARDFS" policy explain --json --policy ../ask.policy write .github/workflows/ci
+echo "$OUT" | python3 -c 'import json, sys
+r = json.load(sys.stdin)["running"]
+assert len(r) == 1 and r[0]["session"] == "told" and 0 < r[0]["left_s"] <= 3600 and r[0]["uses"] is None, r'
+touch go
+end 0 told
+rm go
+
 echo "--- on a terminal: the title and the bell, and no line among what the command shows"
 exec python3 "$WARD_SRC/tests/cases/run/lib/approve-terminal.py"
