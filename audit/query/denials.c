@@ -168,8 +168,8 @@ static int find_answers(struct grouping *g, struct ward_log *log, struct ward_er
 	int r = any_question(g) ? ward_query_walk(log, true, take_answer, g, err) : 0;
 	for (size_t i = 0; r == 0 && i < g->d.n; i++) {
 		struct ward_denial *d = &g->d.v[i];
-		const json_t *a = json_object_get(g->answers,
-			d->question ? json_string_value(d->question) : "");
+		const json_t *a = json_object_get(
+			g->answers, d->question ? json_string_value(d->question) : "");
 		d->result = json_incref(json_object_get(a, "result"));
 		d->by = json_incref(json_object_get(a, "by"));
 		d->how = json_incref(json_object_get(a, "how"));
@@ -346,7 +346,7 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 			"session on";
 		if (path && plain(path) && !ward_query_text(rec, "path2"))
 			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";
-	} else if ((guard || takes_away) && d->question) {
+	} else if (d->question && (guard || takes_away || !ward_query_text(rec, "path"))) {
 		d->reason = "only the answer to a question permits it, in each session anew";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		const char *file = ward_query_text(rec, "path2");

@@ -29,7 +29,8 @@ struct ward_denial {
 	 * and the path of the record permits it; NULL: nothing of that kind does. */
 	const char *lift;
 	/* Where a person was asked, the last time: its name and what became of it ("granted",
-	 * "refused", "expired", "ended"; NULL: nothing yet), by whom and how. References, or NULL. */
+	 * "refused", "expired", "ended"; NULL: nothing yet), by whom and how. References, or NULL.
+	 */
 	json_t *question, *result, *by, *how;
 	/* Of a guard that lets a file be read: its name on the host, where its owner may change it;
 	 * owned or NULL. */

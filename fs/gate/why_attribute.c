@@ -68,7 +68,8 @@ static void grants(struct ward_op *op, struct ward_node *node, struct ward_buf *
 		ward_rights_format(ret, rights);
 		if (held->grant.until_ns > now)
 			ward_buf_printf(ret, " for another %llu s",
-				(unsigned long long)((held->grant.until_ns - now) / WARD_NS_PER_SEC));
+				(unsigned long long)((held->grant.until_ns - now) /
+						     WARD_NS_PER_SEC));
 		if (held->grant.uses)
 			ward_buf_printf(ret, ", %u uses are left", ward_held_left(held));
 		ward_buf_putc(ret, '\n');

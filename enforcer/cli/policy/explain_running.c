@@ -45,22 +45,20 @@ static bool gives(const char *list, uint32_t want)
 static bool covers(const char *pattern, const char *path)
 {
 	struct ward_grants *set = NULL;
-	struct ward_grant g = {.rights = WARD_RIGHT_READ,
-		.pattern = bytes_of(pattern),
-		.issuer = strdup("?")};
+	struct ward_grant g = {
+		.rights = WARD_RIGHT_READ, .pattern = bytes_of(pattern), .issuer = strdup("?")};
 	struct ward_granted m = {0};
 	if (g.pattern && g.issuer && ward_grants_new(&set) == 0 &&
 		ward_grants_add(set, &g, NULL, NULL) == 0)
-		(void)!ward_grants_match(
-			set, path, strlen(path), 0, ward_clock_boot_ns(), &m);
+		(void)!ward_grants_match(set, path, strlen(path), 0, ward_clock_boot_ns(), &m);
 	const bool found = m.rights != 0;
 	ward_grants_free(set);
 	ward_grant_clear(&g);
 	return found;
 }
 
-static void add_grants(json_t *list, const char *runtime, const char *session, const char *path,
-	uint32_t want)
+static void add_grants(
+	json_t *list, const char *runtime, const char *session, const char *path, uint32_t want)
 {
 	static const char *const copied[] = {"rights", "left_s", "uses", "used"};
 	const json_t *g = NULL;
@@ -71,8 +69,8 @@ static void add_grants(json_t *list, const char *runtime, const char *session, c
 		if (strcmp(member(g, "state"), "live") != 0 || !*member(g, "pattern") ||
 			!gives(member(g, "rights"), want) || !covers(member(g, "pattern"), path))
 			continue;
-		json_t *one = json_pack("{s:s, s:O}", "session", session, "grant",
-			json_object_get(g, "id"));
+		json_t *one = json_pack(
+			"{s:s, s:O}", "session", session, "grant", json_object_get(g, "id"));
 		for (size_t k = 0; k < sizeof(copied) / sizeof(*copied); k++)
 			json_object_set(one, copied[k], json_object_get(g, copied[k]));
 		json_array_append_new(list, one);
@@ -80,8 +78,7 @@ static void add_grants(json_t *list, const char *runtime, const char *session, c
 	json_decref(o);
 }
 
-static void add_questions(
-	json_t *list, const char *runtime, const char *session, const char *path)
+static void add_questions(json_t *list, const char *runtime, const char *session, const char *path)
 {
 	const json_t *q = NULL;
 	size_t i = 0;
@@ -90,11 +87,11 @@ static void add_questions(
 	{
 		ward_cleanup_free char *of = bytes_of(member(q, "path"));
 		if (of && strcmp(of, path) == 0)
-			json_array_append_new(list,
-				json_pack("{s:s, s:O, s:O, s:O}", "session", session, "question",
-					json_object_get(q, "question"), "action",
-					json_object_get(q, "action"), "waits",
-					json_object_get(q, "waits")));
+			json_array_append_new(
+				list, json_pack("{s:s, s:O, s:O, s:O}", "session", session,
+					      "question", json_object_get(q, "question"), "action",
+					      json_object_get(q, "action"), "waits",
+					      json_object_get(q, "waits")));
 	}
 	json_decref(o);
 }
@@ -124,7 +121,8 @@ void explain_running_print(const json_t *list)
 	{
 		const json_t *left = json_object_get(o, "left_s");
 		if (*member(o, "question")) {
-			ward_outf("  asked   session %s asks for %s just now: wardfs approve %s yes|once|no\n",
+			ward_outf(
+				"  asked   session %s asks for %s just now: wardfs approve %s yes|once|no\n",
 				member(o, "session"), member(o, "action"), member(o, "question"));
 			continue;
 		}

@@ -696,7 +696,8 @@ static void find_sessions(
 	struct ward_err ignored = WARD_ERR_INIT;
 	a->sessions = json_array();
 	a->running = json_array();
-	if ((!a->fact_why && a->d.verdict == WARD_VERDICT_ALLOW) || !place->in_project || ward_control_runtime(&runtime, &ignored) < 0)
+	if ((!a->fact_why && a->d.verdict == WARD_VERDICT_ALLOW) || !place->in_project ||
+		ward_control_runtime(&runtime, &ignored) < 0)
 		return;
 	ward_escape(&project, place->project.path, strlen(place->project.path));
 	json_t *all = ward_sessions_running(runtime, true), *s = NULL;

@@ -35,7 +35,7 @@ static void add_path(struct ward_buf *b, const char *path)
 }
 
 bool ward_notice_question(
-	struct ward_notice *n, const struct ward_asked *q, uint64_t now_ns, struct ward_buf *ret)
+	struct ward_notice *n, const struct ward_asked *q, uint64_t now_ns, struct ward_buf *b)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf rights = WARD_BUF_INIT;
 	if (!may_say(n, now_ns)) {
@@ -46,20 +46,27 @@ bool ward_notice_question(
 	json_t *o = json_loads(q->shown, 0, NULL);
 	const char *program = json_string_value(json_object_get(o, "program"));
 	ward_rights_format(&rights, q->rights);
-	ward_shownf(ret, "wardfs: question %s: %s (%d) asks for %s of ", q->name,
-		program ? program : "a process", (int)q->process, q->action);
-	add_path(ret, q->path);
+	ward_shownf(b, "wardfs: question %s: %s ", q->name, program ? program : "a process");
+	if (q->process > 0)
+		ward_buf_printf(b, "(%d) ", (int)q->process);
+	if (q->host)
+		ward_buf_puts(b, "asks to connect to ");
+	else
+		ward_shownf(b, "asks for %s of ", q->action);
+	add_path(b, q->path);
 	if (*q->path2) {
-		ward_buf_puts(ret, " to ");
-		add_path(ret, q->path2);
+		ward_buf_puts(b, " to ");
+		add_path(b, q->path2);
 	}
-	ward_shownf(ret, " (%s), and %s. Answer: wardfs approve %s yes|once|no",
-		ward_buf_str(&rights), q->due_ns > now_ns ? "waits" : "was refused for now", q->name);
+	if (!q->host)
+		ward_shownf(b, " (%s)", ward_buf_str(&rights));
+	ward_shownf(b, ", and %s. Answer: wardfs approve %s yes|once|no",
+		q->due_ns > now_ns ? "waits" : "was refused for now", q->name);
 	json_decref(o);
-	return ward_buf_error(ret) == 0;
+	return ward_buf_error(b) == 0;
 }
 
-bool ward_notice_rest(struct ward_notice *n, size_t waiting, uint64_t now_ns, struct ward_buf *ret)
+bool ward_notice_rest(struct ward_notice *n, size_t waiting, uint64_t now_ns, struct ward_buf *b)
 {
 	if (!n->left_out || !may_say(n, now_ns))
 		return false;
@@ -67,9 +74,9 @@ bool ward_notice_rest(struct ward_notice *n, size_t waiting, uint64_t now_ns, st
 	if (!waiting)
 		return false;
 	said(n, now_ns);
-	ward_shownf(ret, "wardfs: %zu question%s wait%s for an answer. List them: wardfs approve",
+	ward_shownf(b, "wardfs: %zu question%s wait%s for an answer. List them: wardfs approve",
 		waiting, ward_s(waiting), waiting == 1 ? "s" : "");
-	return ward_buf_error(ret) == 0;
+	return ward_buf_error(b) == 0;
 }
 
 int ward_notice_timeout(const struct ward_notice *n, uint64_t now_ns)

@@ -32,14 +32,8 @@ void ward_relay_note_wrote(struct ward_relay *r, int which, const char *data, si
 bool ward_relay_say(struct ward_relay *r, const char *line)
 {
 	struct ward_relay_notes *o = &r->notes;
-	if (o->off || o->line_by < 0 || o->line.len)
+	if (o->off || o->line_by < 0 || o->line.len || r->stream[o->line_by].to < 0)
 		return false;
-	/* The command has 2 itself. A file it never has, where there is somebody to ask. */
-	if (r->stream[o->line_by].to < 0) {
-		if (r->given[2] != WARD_GIVEN_PLAIN)
-			return false;
-		r->stream[o->line_by].to = ward_relay_output(r, 2);
-	}
 	ward_buf_puts(&o->line, line);
 	ward_buf_putc(&o->line, '\n');
 	return ward_buf_error(&o->line) == 0;
@@ -56,7 +50,8 @@ void ward_relay_ring(struct ward_relay *r, const char *title)
 	ward_buf_clear(&o->screen);
 	o->titles = title && !plain;
 	if (o->titles)
-		ward_buf_printf(&o->screen, "%s\033]2;%s\033\\\a", o->titled ? "" : KEEP_TITLE, title);
+		ward_buf_printf(
+			&o->screen, "%s\033]2;%s\033\\\a", o->titled ? "" : KEEP_TITLE, title);
 	else
 		ward_buf_puts(&o->screen, title ? "\a" : o->titled ? PUT_BACK_TITLE : "");
 	o->screen_at = ward_clock_mono_ns();

@@ -219,6 +219,10 @@ int ward_relay_open(
 	}
 	if (r->tty[2] && r->pty_wanted)
 		r->notes.line_by = -1;
+	/* The command has it itself, and lines of ours go there. A file it never has, where there
+	 * is somebody to ask. */
+	if (r->given[2] == WARD_GIVEN_PLAIN && r->stream[PIPE_ERR].to < 0)
+		r->stream[PIPE_ERR].to = ward_relay_output(r, 2);
 	*ret = r;
 	return 0;
 }
