@@ -25,6 +25,7 @@ struct grouping {
 	size_t cap;
 	void *tree;	  /* of struct group, by key: tsearch(3) */
 	char *owner_file; /* the owner's policy file, from session.start */
+	json_t *answers;  /* records of kind answer, by the name of their question */
 	json_t *mounts;	  /* of session.start: {path, source, at, recorded}; a reference, or NULL */
 };
 
@@ -122,11 +123,58 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 		return -ENOMEM;
 	g->d.total++;
 	g->d.expected += json_object_get(record, "expected") != NULL;
-	if (d)
-		d->count++;
-	else
+	if (!d) {
 		g->d.left_out++;
+		return 0;
+	}
+	d->count++;
+	json_t *question = json_object_get(record, "request");
+	if (question) {
+		json_decref(d->question);
+		d->question = json_incref(question);
+	}
 	return 0;
+}
+
+/* Whatever is asked for: what became of questions, and whether the session has ended. */
+static int take_answer(void *ctx, const char *line, size_t len, const json_t *record)
+{
+	struct grouping *g = ctx;
+	const enum ward_event_kind kind = ward_query_kind(record);
+	const char *name = ward_query_text(record, "request");
+	(void)line, (void)len;
+	g->d.ended |= kind == WARD_EVENT_SESSION_END;
+	if (kind != WARD_EVENT_ANSWER || !name)
+		return 0;
+	return json_object_set_new(g->answers, name,
+		       json_pack("{s:O*, s:O*, s:O*}", "result", json_object_get(record, "result"),
+			       "by", json_object_get(record, "by"), "how",
+			       json_object_get(record, "how"))) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static bool any_question(const struct grouping *g)
+{
+	for (size_t i = 0; i < g->d.n; i++)
+		if (g->d.v[i].question)
+			return true;
+	return false;
+}
+
+static int find_answers(struct grouping *g, struct ward_log *log, struct ward_err *err)
+{
+	g->answers = json_object();
+	int r = any_question(g) ? ward_query_walk(log, true, take_answer, g, err) : 0;
+	for (size_t i = 0; r == 0 && i < g->d.n; i++) {
+		struct ward_denial *d = &g->d.v[i];
+		const json_t *a = json_object_get(
+			g->answers, d->question ? json_string_value(d->question) : "");
+		d->result = json_incref(json_object_get(a, "result"));
+		d->by = json_incref(json_object_get(a, "by"));
+		d->how = json_incref(json_object_get(a, "how"));
+	}
+	return r;
 }
 
 /* --- what would permit it --- */
@@ -298,6 +346,8 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 			"session on";
 		if (path && plain(path) && !ward_query_text(rec, "path2"))
 			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";
+	} else if (d->question && (guard || takes_away || !ward_query_text(rec, "path"))) {
+		d->reason = "only the answer to a question permits it, in each session anew";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		const char *file = ward_query_text(rec, "path2");
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
@@ -334,11 +384,14 @@ int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
 	int r = ward_query_walk_at(log, &first, take_start, &g, err);
 	if (r == 0)
 		r = ward_select_walk(log, sel, take_record, &g, err);
+	if (r == 0)
+		r = find_answers(&g, log, err);
 	for (size_t i = 0; r == 0 && i < g.d.n; i++)
 		r = advise(&g.d.v[i], g.owner_file, g.mounts);
 	tdestroy(g.tree, free_group);
 	free(g.owner_file);
 	json_decref(g.mounts);
+	json_decref(g.answers);
 	if (r < 0) {
 		ward_denials_free(&g.d);
 		return ward_err_sys(err, r, "trail");
@@ -360,6 +413,10 @@ void ward_denials_free(struct ward_denials *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		json_decref(d->v[i].record);
+		json_decref(d->v[i].question);
+		json_decref(d->v[i].result);
+		json_decref(d->v[i].by);
+		json_decref(d->v[i].how);
 		free(d->v[i].line);
 		free(d->v[i].file);
 		free(d->v[i].forbidden_by);

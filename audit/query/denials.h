@@ -28,6 +28,10 @@ struct ward_denial {
 	/* With a reason: "read" or "write", static. `wardfs policy add --lift-guard` with this verb
 	 * and the path of the record permits it; NULL: nothing of that kind does. */
 	const char *lift;
+	/* Where a person was asked, the last time: its name and what became of it ("granted",
+	 * "refused", "expired", "ended"; NULL: nothing yet), by whom and how. References, or NULL.
+	 */
+	json_t *question, *result, *by, *how;
 	/* Of a guard that lets a file be read: its name on the host, where its owner may change it;
 	 * owned or NULL. */
 	char *host_file;
@@ -38,6 +42,7 @@ struct ward_denials {
 	uint64_t total;
 	uint64_t expected; /* of total: what [expect] says is no news */
 	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
+	bool ended;	   /* the session has */
 };
 /* Groups that are told apart. */
 #define WARD_DENIALS_MAX 10000

@@ -194,6 +194,11 @@ enum ward_msg_type {
 	WARD_MSG_NET_REVOKE = 52,
 	/* From wardfs-net: a grant was used, or its uses are spent. str id, u32 used so far. */
 	WARD_MSG_NET_USED = 53,
+	/* From wardfs-net and to it: as WARD_MSG_FS_ASK and WARD_MSG_FS_ASK_END, of a connection.
+	 * Its first path is HOST:PORT, and it has no rights. Ids are odd, those of wardfs-fs even.
+	 */
+	WARD_MSG_NET_ASK = 54,
+	WARD_MSG_NET_ASK_END = 55,
 	/*
 	 * To wardfs-net, once, after the configuration: the sandbox is there. u32 pid of its pid 1,
 	 * in the host's pid namespace, with two descriptors: its user and its network namespace,

@@ -22,6 +22,7 @@
 #include "enforcer/net/conn/accept.h"
 #include "enforcer/net/conn/conn.h"
 #include "enforcer/net/conn/net_grants.h"
+#include "enforcer/net/conn/net_questions.h"
 #include "enforcer/net/conn/pipes.h"
 #include "enforcer/net/conn/refused.h"
 #include "enforcer/net/entry/front.h"
@@ -257,6 +258,7 @@ static void stop(struct ward_broker *net)
 	ward_ring_close(net->ring);
 	ward_policy_unref(net->policy);
 	ward_net_grants_close(net);
+	ward_net_questions_close(net);
 	if (net->signer)
 		ward_chain_wipe(net->signer, sizeof(*net->signer));
 	free(net->signer);
@@ -286,6 +288,16 @@ static int take_policy(struct ward_broker *net, int fd)
 #define CONTROL_MAX                                                                                \
 	(WARD_GRANT_PATTERN_MAX + WARD_GRANT_REASON_MAX + 2 * WARD_GRANT_ISSUER_MAX + 256U)
 
+static void take_answer(struct ward_broker *net, struct ward_msg_reader *r)
+{
+	uint32_t question = 0;
+	bool refused = true;
+	if (ward_net_question_message(net, r, &question, &refused) < 0)
+		net->over = true;
+	else
+		ward_conn_answered(net, question, refused);
+}
+
 /* The supervisor is gone, or has another policy for us; everything else ends us. */
 static void on_control(evutil_socket_t control, short what, void *user)
 {
@@ -298,6 +310,10 @@ static void on_control(evutil_socket_t control, short what, void *user)
 	net->dismissed = n == 0;
 	if (n > 0)
 		ward_msg_reader_init(&r, data, (size_t)n);
+	if (n > 0 && n_fds == 0 && r.type == WARD_MSG_NET_ASK_END) {
+		take_answer(net, &r);
+		return;
+	}
 	if (n > 0 && n_fds == 0 && ward_net_grants_message(net, &r) == 0)
 		return;
 	if (r.type != WARD_MSG_NET_POLICY || ward_msg_done(&r) < 0 || n_fds != 1 ||

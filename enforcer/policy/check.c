@@ -600,9 +600,11 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	/* of a wildcard, a block or several ports something may be left */
 	if (strpbrk(e->value, "*/,"))
 		return;
-	if (ward_policy_connect(c->p, e->value, &place, &text) == WARD_VERDICT_ALLOW)
+	if (ward_policy_connect(c->p, e->value, &place, &text) != WARD_VERDICT_DENY)
 		return;
-	ward_buf_printf(&why, "allows nothing: %s  %s", ward_buf_str(&place), ward_buf_str(&text));
+	ward_buf_printf(&why, "%s nothing: %s  %s",
+		e->key->type == WARD_KEY_TYPE_ALLOW ? "allows" : "asks", ward_buf_str(&place),
+		ward_buf_str(&text));
 	say_entry(c, e, ward_buf_str(&why), "remove one of the two lines");
 }
 
@@ -704,7 +706,7 @@ static void check_network(const struct checker *c)
 			strcmp(e->value, "/run/docker.sock") == 0)
 			say_entry(c, e, "whoever can connect to it is root on the host",
 				"remove the line; build images outside");
-		if (e->key->type == WARD_KEY_TYPE_ALLOW)
+		if (e->key->type == WARD_KEY_TYPE_ALLOW || e->key->type == WARD_KEY_TYPE_ASK_HOST)
 			check_allow(c, e);
 		if (WARD_ENTRY_IS(e, net) && e->number == WARD_NET_HOST)
 			say_reach(c, e,

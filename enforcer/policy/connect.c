@@ -44,6 +44,25 @@ static const struct ward_entry *find_host(
 	return NULL;
 }
 
+/* What asks covers as what denies: without ports everything, and "*" is all. */
+static bool parse_ask(const struct ward_entry *e, struct ward_destination *ret)
+{
+	return e->key->type == WARD_KEY_TYPE_ASK_HOST &&
+	       ward_destination_parse(e->value, false, ret);
+}
+
+static const struct ward_entry *find_ask(
+	const struct ward_policy *p, const struct ward_destination *asked, bool block)
+{
+	for (size_t i = 0; i < p->n_effective; i++) {
+		struct ward_destination e;
+		if (parse_ask(p->effective[i], &e) && (!block || e.is_address) &&
+			ward_destination_covers(&e, asked, true))
+			return p->effective[i];
+	}
+	return NULL;
+}
+
 /* An `allow` of addresses that covers this one; "*" does not speak of addresses. */
 static const struct ward_entry *find_block(
 	const struct ward_policy *p, const struct ward_destination *asked)
@@ -107,6 +126,16 @@ static struct ward_grant_held *granted(
 	return w.found;
 }
 
+bool ward_grants_reach(struct ward_grants *s, const char *host_port, uint64_t now_ns)
+{
+	struct ward_destination asked;
+	struct wanted w = {.asked = &asked};
+	if (!ward_destination_parse(host_port, true, &asked) || asked.odd)
+		return false;
+	ward_grants_hosts(s, now_ns, false, look_at, &w);
+	return w.found != NULL;
+}
+
 void ward_policy_use_grants(struct ward_policy *p, struct ward_grants *s)
 {
 	p->grants = s;
@@ -149,15 +178,21 @@ enum ward_verdict ward_policy_connect_by(const struct ward_policy *p, const char
 		put_entry(e ? e : mode, "", ret_place, ret_text);
 		return WARD_VERDICT_DENY;
 	}
+	const struct ward_entry *ask = find_ask(p, &asked, false);
 	/* What it means is a guess, which only a `deny` may take: a resolver may read another one.
 	 */
-	e = asked.odd ? NULL : find_host(p, false, &asked);
-	bool allowed = e || p->settings.net == WARD_NET_HOST;
+	e = asked.odd || ask ? NULL : find_host(p, false, &asked);
+	bool allowed = e || (!ask && p->settings.net == WARD_NET_HOST);
 	*ret_grant = allowed ? NULL : granted(p, &asked, false, open);
 	if (*ret_grant) {
 		ward_buf_puts(ret_place, (*ret_grant)->rule.file);
 		ward_buf_printf(ret_text, "connect %s", (*ret_grant)->grant.host);
 		return WARD_VERDICT_ALLOW;
+	}
+	/* No answer could open what no grant opens. */
+	if (ask && !asked.odd && floor_leaves(p, &asked)) {
+		put_entry(ask, "", ret_place, ret_text);
+		return WARD_VERDICT_ASK;
 	}
 	put_entry(e ? e : mode, "", ret_place, ret_text);
 	return allowed ? WARD_VERDICT_ALLOW : WARD_VERDICT_DENY;
@@ -264,6 +299,10 @@ void ward_explain_connect(const char *host_port, const char *text, struct ward_b
 		explain_loopback(&asked, b);
 		return;
 	}
+	if (strncmp(text, "[network] ask = ", 16) == 0) {
+		ward_buf_puts(b, "a session asks a person, who answers with 'wardfs approve'");
+		return;
+	}
 	/* Of the mode, whatever no `allow` covers; else of one line. */
 	if (strncmp(text, "[network] mode = ", 17) != 0) {
 		ward_buf_printf(
@@ -286,6 +325,11 @@ enum ward_verdict ward_policy_answer(const struct ward_policy *p, const char *ho
 	if (!ok || e) {
 		put_entry(e, "no destination", ret_place, ret_text);
 		return WARD_VERDICT_DENY;
+	}
+	e = asked.is_address ? find_ask(p, &asked, true) : NULL;
+	if (e && !granted(p, &asked, true, true)) {
+		put_entry(e, "", ret_place, ret_text);
+		return WARD_VERDICT_ASK;
 	}
 	if (!asked.is_address || (!near && ward_address_is_public(&asked.address)))
 		return WARD_VERDICT_ALLOW;
@@ -355,6 +399,16 @@ static void add_ports(const struct ward_policy *p, const struct ward_destination
 	}
 }
 
+/* What may be asked about leads somewhere: to a question. */
+static bool reaches(const struct ward_entry *entry, struct ward_destination *ret)
+{
+	bool deny;
+	if (!parse_ask(entry, ret))
+		return parse_entry(entry, ret, &deny) && !deny;
+	ward_destination_default_ports(ret);
+	return true;
+}
+
 /* Collects what grants add to a reach. */
 struct reaching {
 	const struct ward_policy *p;
@@ -391,9 +445,7 @@ void ward_policy_reach(const struct ward_policy *p, const char *host, struct war
 		return;
 	for (size_t i = 0; i < p->n_effective; i++) {
 		struct ward_destination e;
-		bool deny;
-		if (parse_entry(p->effective[i], &e, &deny) && !deny &&
-			ward_destination_names(&e, &asked, false))
+		if (reaches(p->effective[i], &e) && ward_destination_names(&e, &asked, false))
 			add_ports(p, &e, &asked, ret);
 	}
 	reach_grants(p, &asked, ret);
@@ -404,8 +456,7 @@ void ward_policy_reach_blocks(const struct ward_policy *p, struct ward_reach *re
 	*ret = (struct ward_reach){0};
 	for (size_t i = 0; i < p->n_effective; i++) {
 		struct ward_destination e;
-		bool deny;
-		if (!parse_entry(p->effective[i], &e, &deny) || deny)
+		if (!reaches(p->effective[i], &e))
 			continue;
 		/* "*" is any public address as well */
 		if (e.is_address || strcmp(e.host, "*") == 0)

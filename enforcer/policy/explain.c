@@ -89,11 +89,34 @@ static enum ward_verb verb_for(uint32_t want)
 	return WARD_VERB_WRITE;
 }
 
+/* A rule that asks leaves it to a person; whether a line permits it as well, the rule's place says.
+ */
+static bool explain_asked(const struct ward_decision *d, struct ward_buf *b)
+{
+	const struct ward_rule *r = d->rule;
+	if (d->verdict != WARD_VERDICT_ASK)
+		return false;
+	ward_buf_puts(b, "a session asks a person, who answers with 'wardfs approve'");
+	if (r && !r->guard && ward_rule_group(r) == WARD_GROUP_BASE) {
+		ward_buf_puts(b, "; without a question: ");
+		return false;
+	}
+	if (r) {
+		ward_buf_puts(b, "; nothing lifts the question of ");
+		ward_rule_place(r, b);
+		ward_buf_puts(b, " ");
+		ward_rule_text(r, b);
+	}
+	return true;
+}
+
 void ward_explain_permit(const struct ward_decision *d, uint32_t want, const char *path,
 	const char *owner_file, struct ward_buf *b)
 {
 	const struct ward_rule *r = d->rule;
 	const char *owner = owner_file ? owner_file : "the policy";
+	if (explain_asked(d, b))
+		return;
 	if (d->error == EXDEV) {
 		ward_buf_puts(
 			b, "moving it would change its rights, or those of something beneath it");

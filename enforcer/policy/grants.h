@@ -145,6 +145,9 @@ void ward_grants_hosts(struct ward_grants *s, uint64_t now_ns, bool spent,
  * must live as long as p. They read the clock then.
  */
 void ward_policy_use_grants(struct ward_policy *p, struct ward_grants *s);
+/* Does one of its live grants lead to HOST:PORT? Whether the policy leaves that to a grant, others
+ * say. */
+bool ward_grants_reach(struct ward_grants *s, const char *host_port, uint64_t now_ns);
 /* Counts one use. -EDQUOT: spent, or ended. */
 int ward_held_use(struct ward_grant_held *g, uint64_t now_ns) ward_must_check;
 

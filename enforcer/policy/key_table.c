@@ -306,6 +306,9 @@ const struct ward_key ward_keys[] = {
 	LIST(NETWORK, "deny", DENY, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"A destination that is refused, whatever else is allowed. Without a port: all of "
 		"them, UDP as well."),
+	LIST(NETWORK, "ask", ASK_HOST, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
+		"A destination that a person is asked about, whether `allow` has it or not. `deny` "
+		"stays. Without a port: all of them; where nothing else is allowed, 443 and 80."),
 	KEY(NETWORK, "proxy", URL, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_proxy),
 		"The proxy of mode `proxy`: http://HOST:PORT or socks5://HOST:PORT."),
 	KEY(NETWORK, "identify", HEADER, BASE, BASE_ONLY, NO, ALL, NULL, INTO(net_identify),
@@ -335,7 +338,7 @@ const struct ward_key ward_keys[] = {
 		"A unix socket (a stream) of the host, which programs inside reach at the same "
 		"path."),
 	KEY(APPROVALS, "timeout", TIME, MIN, FROM_HOST, YES, ALL, "60s", INTO(ask_ns),
-		"How long an open that a rule `ask` covers waits for a person. Then "
+		"How long an open or a connection that `ask` covers waits for a person. Then "
 		"it is refused."),
 	KEY(APPROVALS, "command", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(ask_command),
 		"A program of the host that is told each question, and may answer (docs/approvals.md)."),

@@ -337,6 +337,7 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_MODULE] = {"module", "math", .parse = parse_module},
 	[WARD_KEY_TYPE_ALLOW] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_DENY] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
+	[WARD_KEY_TYPE_ASK_HOST] = {HOST, "example.org:443", .any_case = true, .parse = parse_host},
 	[WARD_KEY_TYPE_PORTS] = {"port[:port]", "8080", .parse = parse_ports},
 	[WARD_KEY_TYPE_URL] = {"URL", "http://127.0.0.1:3128", .parse = parse_url},
 	[WARD_KEY_TYPE_HEADER] = {"header name", "X-Session", .parse = parse_header},

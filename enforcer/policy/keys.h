@@ -77,6 +77,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_MODULE,  /* of Python: words with dots */
 	WARD_KEY_TYPE_ALLOW,   /* a destination */
 	WARD_KEY_TYPE_DENY,
+	WARD_KEY_TYPE_ASK_HOST, /* a destination */
 	WARD_KEY_TYPE_PORTS,
 	WARD_KEY_TYPE_URL,	  /* of a proxy */
 	WARD_KEY_TYPE_HEADER,	  /* the name of one */

@@ -252,6 +252,21 @@ static int check_trust(const struct ward_policy *p, struct ward_err *err)
 		mode ? mode->file : "", mode ? mode->line : 0, trust->file, trust->line);
 }
 
+/* Nobody stands between the command and the network of the host who could ask. */
+static int check_asked_hosts(const struct ward_policy *p, struct ward_err *err)
+{
+	const struct ward_entry *mode = WARD_ENTRY(p, net);
+	for (size_t i = 0; p->settings.net == WARD_NET_HOST && i < p->n_effective; i++) {
+		const struct ward_entry *e = p->effective[i];
+		if (e->key->type == WARD_KEY_TYPE_ASK_HOST)
+			return ward_err_set(err, -EINVAL,
+				"%s:%u: [network] ask = %s cannot be asked with mode = host (%s:%u); use mode = allowlist",
+				e->file, e->line, e->value, mode ? mode->file : "",
+				mode ? mode->line : 0);
+	}
+	return 0;
+}
+
 /* Does what this entry asks for exist already? */
 static bool ready(const struct ward_entry *e)
 {
@@ -316,6 +331,8 @@ int ward_policy_settle(struct ward_policy *p, struct ward_err *err)
 	ward_shares_trim(p);
 	if (r == 0)
 		r = check_trust(p, err);
+	if (r == 0)
+		r = check_asked_hosts(p, err);
 	return r < 0 ? r : check_proxy(p, err);
 }
 

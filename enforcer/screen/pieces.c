@@ -271,6 +271,11 @@ bool ward_pieces_in_long(const struct ward_pieces *t)
 	return t->is_long;
 }
 
+bool ward_pieces_between(const struct ward_pieces *t)
+{
+	return t->state == GROUND && t->n == 0;
+}
+
 bool ward_csi_parse(const char *data, size_t n, struct ward_csi *ret)
 {
 	struct ward_csi c = {.n = 1};

@@ -46,6 +46,8 @@ void ward_pieces_read(
 	struct ward_pieces *t, const char *data, size_t n, ward_piece_fn *fn, void *user);
 /* Is a string under way of which a part was given? */
 bool ward_pieces_in_long(const struct ward_pieces *t);
+/* Is nothing under way: neither a sequence nor a character? */
+bool ward_pieces_between(const struct ward_pieces *t);
 
 /* A SEQUENCE that is a CSI, taken apart. */
 struct ward_csi {

@@ -4,8 +4,12 @@
 
 #include <errno.h>
 
+#include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/grants.h"
 #include "fs/gate/gate.h"
+#include "fs/node/node_grants.h"
+#include "fs/request/questions.h"
 
 /* What is refused of these is explained, the first one that is. */
 static const struct {
@@ -35,6 +39,42 @@ static void permit(
 		ward_buf_putc(ret, '\n');
 		return;
 	}
+}
+
+/* The live grants that cover all names of the node, each with the rights that it gives. */
+static void grants(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
+{
+	struct ward_node_grants g;
+	const uint64_t now = ward_clock_boot_ns();
+
+	if (ward_node_grants(op->tree->nodes, node, op->pid, &g) < 0 || !g.n) {
+		ward_node_grants_put(op->tree->nodes, &g);
+		return;
+	}
+	for (unsigned b = 0; b < WARD_RIGHTS_COUNT; b++) {
+		const struct ward_grant_held *held = g.grants[0].by[b];
+		bool told = !held || !ward_question_bound(op->tree->fs, held->grant.id, &node->id);
+		uint32_t rights = 0;
+
+		for (unsigned k = 0; k < WARD_RIGHTS_COUNT; k++) {
+			told = told || (k < b && g.grants[0].by[k] == held);
+			rights |= g.grants[0].by[k] == held ? UINT32_C(1) << k : 0;
+		}
+		for (size_t i = 1; i < g.n; i++)
+			rights &= g.grants[i].rights;
+		if (told || !rights)
+			continue;
+		ward_buf_printf(ret, "  grant   %s gives ", held->grant.id);
+		ward_rights_format(ret, rights);
+		if (held->grant.until_ns > now)
+			ward_buf_printf(ret, " for another %llu s",
+				(unsigned long long)((held->grant.until_ns - now) /
+						     WARD_NS_PER_SEC));
+		if (held->grant.uses)
+			ward_buf_printf(ret, ", %u uses are left", ward_held_left(held));
+		ward_buf_putc(ret, '\n');
+	}
+	ward_node_grants_put(op->tree->nodes, &g);
 }
 
 int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
@@ -72,6 +112,7 @@ int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
 	ward_buf_putc(ret, '\n');
 	ward_explain_rules(d.granted, &trace, ret);
 	permit(op, &req, path, ret);
+	grants(op, node, ret);
 	ward_states_put(nodes, &states);
 	return ward_buf_error(ret);
 }

@@ -158,7 +158,8 @@ static struct question *add(struct ward_questions *q, uint64_t key, uint64_t now
 			free(a);
 			return NULL;
 		}
-		a->id &= (UINT32_C(1) << WARD_QUESTION_BITS) - 1;
+		/* Odd ones are wardfs-net's. */
+		a->id &= ((UINT32_C(1) << WARD_QUESTION_BITS) - 1) & ~UINT32_C(1);
 	} while (a->id == 0 || find_id(q, a->id));
 	a->key = key;
 	LIST_INSERT_HEAD(&q->by_key[key % BUCKETS], a, of_key);

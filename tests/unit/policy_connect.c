@@ -205,6 +205,47 @@ START_TEST(proxied)
 }
 END_TEST
 
+/* A person is asked, whether it is allowed or not; never where it is denied. */
+START_TEST(asks)
+{
+	static const struct {
+		const char *lines, *destination;
+		enum ward_verdict want;
+	} t[] = {
+		{"ask = a.example\n", "a.example:443", WARD_VERDICT_ASK},
+		{"ask = a.example\n", "A.EXAMPLE.:22", WARD_VERDICT_ASK},
+		{"ask = a.example:443\n", "a.example:22", WARD_VERDICT_DENY},
+		{"ask = a.example\n", "b.example:443", WARD_VERDICT_DENY},
+		{"allow = a.example:22\nask = a.example\n", "a.example:22", WARD_VERDICT_ASK},
+		{"ask = a.example\nallow = *\n", "a.example:443", WARD_VERDICT_ASK},
+		{"ask = a.example\nallow = *\n", "b.example:443", WARD_VERDICT_ALLOW},
+		{"ask = a.example\ndeny = *.example\n", "a.example:443", WARD_VERDICT_DENY},
+		{"ask = 192.0.2.0/24\n", "192.0.2.7:443", WARD_VERDICT_ASK},
+		{"ask = *\n", "10.0.0.1:443", WARD_VERDICT_ASK},
+		{"ask = 192.0.2.0/24\n", "0300.0.2.7:443", WARD_VERDICT_DENY},
+		{"allow = *\nask = 192.0.2.0/24\n", "0300.0.2.7:443", WARD_VERDICT_DENY},
+	};
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+		ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+		struct ward_policy *p = compile(t[i].lines);
+		ck_assert_msg(ward_policy_connect(p, t[i].destination, &place, &line) == t[i].want,
+			"%s%s: %s", t[i].lines, t[i].destination, ward_buf_str(&line));
+		ward_policy_unref(p);
+	}
+	struct ward_reach r;
+	struct ward_policy *p = compile("ask = a.example\nask = b.example:8443\n");
+	ward_policy_reach(p, "a.example", &r);
+	ck_assert_uint_eq(r.n_tcp, 2);
+	ward_policy_reach(p, "b.example", &r);
+	ck_assert_uint_eq(r.n_tcp, 1);
+	ck_assert_uint_eq(r.tcp[0], 8443);
+	ward_policy_reach(p, "c.example", &r);
+	ck_assert_uint_eq(r.n_tcp, 0);
+	ward_policy_unref(p);
+}
+END_TEST
+
 /* What a name may lead to. */
 START_TEST(answers)
 {
@@ -224,6 +265,10 @@ START_TEST(answers)
 		{"allow = a.example\ndeny = *.b.example\n", "c.b.example:443", false, false},
 		{"allow = a.example\nallow = *\n", "1.1.1.1:443", true, false},
 		{"allow = a.example\nallow = 1.1.1.1\n", "1.1.1.1:443", true, true},
+		{"allow = a.example\nask = 1.1.1.0/24\n", "1.1.1.1:443", false, false},
+		{"allow = a.example\nask = 1.1.1.0/24:22\n", "1.1.1.1:443", false, true},
+		{"ask = *\n", "1.1.1.1:443", false, true},
+		{"ask = *\n", "10.0.0.1:443", false, false},
 	};
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
@@ -300,6 +345,7 @@ int main(void)
 	tcase_add_test(t, odd_spellings);
 	tcase_add_test(t, reach);
 	tcase_add_test(t, proxied);
+	tcase_add_test(t, asks);
 	tcase_add_test(t, answers);
 	tcase_add_test(t, without_paths);
 	tcase_add_test(t, lists_of_two_sources);

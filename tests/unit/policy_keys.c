@@ -70,6 +70,7 @@ static const char *other_value(const struct ward_key *k)
 		return "SEVEN=7";
 	case WARD_KEY_TYPE_ALLOW:
 	case WARD_KEY_TYPE_DENY:
+	case WARD_KEY_TYPE_ASK_HOST:
 	case WARD_KEY_TYPE_EXPECTED_HOST:
 		return "seven.example.org";
 	case WARD_KEY_TYPE_PORTS:

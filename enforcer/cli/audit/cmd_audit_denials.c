@@ -48,7 +48,36 @@ static void put_command(struct ward_buf *b, const struct ward_denial *d)
 	ward_shell_word(b, is + strlen(between));
 }
 
-static json_t *denial_json(const struct ward_denial *d)
+/* Where a person was asked: what became of the question. */
+static const char *result_of(const struct ward_denials *all, const struct ward_denial *d)
+{
+	return d->result ? json_string_value(d->result) : all->ended ? "ended" : NULL;
+}
+
+static void print_asked(const struct ward_denials *all, const struct ward_denial *d)
+{
+	const char *name = json_string_value(d->question), *result = result_of(all, d);
+	const char *by = json_string_value(d->by), *how = json_string_value(d->how);
+	if (!name)
+		return;
+	ward_outf("\n    question:  %s, ", name);
+	if (!result)
+		ward_outf("it waits: wardfs approve %s yes|once|no", name);
+	else if (strcmp(result, "refused") == 0 || strcmp(result, "granted") == 0)
+		ward_outf("%s by %s (wardfs %s)", result, by ? by : "?", how ? how : "?");
+	else
+		ward_outf("nobody answered");
+}
+
+static json_t *question_json(const struct ward_denials *all, const struct ward_denial *d)
+{
+	const char *result = result_of(all, d);
+	return d->question ? json_pack("{s:O, s:s?, s:O?, s:O?}", "name", d->question, "result",
+				     result, "by", d->by, "how", d->how)
+			   : json_null();
+}
+
+static json_t *denial_json(const struct ward_denials *all, const struct ward_denial *d)
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
 		"asked", "given", "verdict", "errno", "rule", "rule_text", "source", "text", "comm",
@@ -69,6 +98,7 @@ static json_t *denial_json(const struct ward_denial *d)
 			: json_null());
 	json_object_set_new(
 		o, "forbidden_by", d->forbidden_by ? json_string(d->forbidden_by) : json_null());
+	json_object_set_new(o, "question", question_json(all, d));
 	if (d->host_file)
 		json_object_set_new(o, "host_file", ward_json_text(d->host_file));
 	if (d->reason)
@@ -95,7 +125,8 @@ static void print_asker(const struct ward_denial *d)
 		d->count > 1 ? ", the first of them" : "");
 }
 
-static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
+static void print_denial(
+	const struct audit_cmd *c, const struct ward_denials *all, const struct ward_denial *d)
 {
 	const json_t *rec = d->record;
 	const char *verdict = ward_query_text(rec, "verdict");
@@ -124,6 +155,7 @@ static void print_denial(const struct audit_cmd *c, const struct ward_denial *d)
 	audit_print_text("  (expected by ", ward_query_text(rec, "expected"), ")");
 	audit_print_text("  (", ward_query_text(rec, "text"), ")");
 	print_asker(d);
+	print_asked(all, d);
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	if (d->line)
@@ -174,9 +206,9 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 	json_t *all = json_array();
 	for (size_t i = 0; i < d.n; i++) {
 		if (c->json)
-			json_array_append_new(all, denial_json(&d.v[i]));
+			json_array_append_new(all, denial_json(&d, &d.v[i]));
 		else if (c->expected || !json_object_get(d.v[i].record, "expected"))
-			print_denial(c, &d.v[i]);
+			print_denial(c, &d, &d.v[i]);
 	}
 	if (c->json) {
 		ward_print_json(json_incref(all));

@@ -102,21 +102,33 @@ static void print_list(const char *head, const json_t *list, const char *between
 	ward_outf("\n");
 }
 
+/* What a question is about: a path, or HOST:PORT. */
+static const char *what_of(const json_t *o)
+{
+	return *member(o, "host") ? member(o, "host") : member(o, "path");
+}
+
 static void print_question(const json_t *o)
 {
 	const bool waits = json_is_true(json_object_get(o, "waits"));
 	const long long left = (long long)json_integer_value(json_object_get(o, "left"));
-	ward_outf("%s  %s %s", member(o, "question"), member(o, "action"), member(o, "path"));
+	ward_outf("%s  %s %s", member(o, "question"), member(o, "action"), what_of(o));
 	if (*member(o, "path2"))
 		ward_outf(" to %s", member(o, "path2"));
-	ward_outf(" (%s)\n", member(o, "rights"));
-	ward_outf("    asked by:  %s (%lld) in session %s\n", member(o, "program"),
-		(long long)json_integer_value(json_object_get(o, "pid")), member(o, "session"));
+	if (!*member(o, "host"))
+		ward_outf(" (%s)", member(o, "rights"));
+	ward_outf("\n");
+	if (*member(o, "program"))
+		ward_outf("    asked by:  %s (%lld) in session %s\n", member(o, "program"),
+			(long long)json_integer_value(json_object_get(o, "pid")),
+			member(o, "session"));
+	else
+		ward_outf("    asked by:  a process in session %s\n", member(o, "session"));
 	print_list("command:   ", json_object_get(o, "argv"), " ");
 	print_list("started by: ", json_object_get(o, "ancestors"), " < ");
 	ward_outf("    rule:      %s (%s)\n", member(o, "rule_text"), member(o, "rule"));
 	ward_outf("    yes allows: %s on %s, until the session ends; %s\n", member(o, "rights"),
-		member(o, "path"), member(o, "promise"));
+		what_of(o), member(o, "promise"));
 	ward_outf("    %s%lld s: wardfs approve %s yes|once|no\n",
 		waits ? "it waits for another " : "refused for now; open for another ", left,
 		member(o, "question"));
@@ -257,6 +269,12 @@ static const char *verb_for(const char *rights)
 /* `always`: the line goes into the owner's file for the session's project. */
 static int add_line(const char *runtime, const json_t *q)
 {
+	if (*member(q, "host")) {
+		ward_sayf(
+			"no line of yours keeps '%s' from asking again: answer 'path' for this session, or remove the line from the policy",
+			member(q, "rule_text"));
+		return 1;
+	}
 	json_t *status = ward_sessions_ask(runtime, member(q, "session"), "{\"verb\":\"status\"}");
 	char *argv[] = {(char[]){"wardfs policy add"},
 		(char *)(uintptr_t)verb_for(member(q, "rights")),

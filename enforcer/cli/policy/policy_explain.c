@@ -22,6 +22,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/explain_running.h"
 #include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
@@ -57,6 +58,7 @@ struct answer {
 	enum ward_fact fact;	    /* under a rule of `secret`, of the path that it covers */
 	const char *fact_why;	    /* NULL: none covers it */
 	json_t *sessions; /* owned: names of those that run here and may answer otherwise */
+	json_t *running;  /* owned: what their grants and questions add (explain_running.h) */
 	bool program;	  /* decided by [process] exec alone, whose list rule begins */
 };
 
@@ -160,6 +162,7 @@ static void print_json(const struct answer *a)
 	json_object_set_new(
 		o, "fact", a->fact_why ? json_string(ward_fact_name(a->fact)) : json_null());
 	json_object_set(o, "sessions", a->sessions);
+	json_object_set(o, "running", a->running);
 	json_object_set_new(o, "rights", ward_json_rights(a->d.granted));
 	json_t *rules = json_array();
 	for (size_t i = 0; i < a->trace.n; i++) {
@@ -279,6 +282,7 @@ static void print_text(const struct answer *a)
 	print_quotas(a);
 	if (a->permit.len)
 		ward_outf("  to permit it: %s\n", ward_buf_str(&a->permit));
+	explain_running_print(a->running);
 }
 
 /* --- connect --- */
@@ -684,13 +688,16 @@ static void find_remembered(const struct ward_policy_place *place, struct answer
 }
 
 /* What `secret` hides from a session depends on what the session did: those that run know more. */
-static void find_sessions(const struct ward_policy_place *place, struct answer *a)
+static void find_sessions(
+	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
 {
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT;
 	struct ward_err ignored = WARD_ERR_INIT;
 	a->sessions = json_array();
-	if (!a->fact_why || !place->in_project || ward_control_runtime(&runtime, &ignored) < 0)
+	a->running = json_array();
+	if ((!a->fact_why && a->d.verdict == WARD_VERDICT_ALLOW) || !place->in_project ||
+		ward_control_runtime(&runtime, &ignored) < 0)
 		return;
 	ward_escape(&project, place->project.path, strlen(place->project.path));
 	json_t *all = ward_sessions_running(runtime, true), *s = NULL;
@@ -702,6 +709,12 @@ static void find_sessions(const struct ward_policy_place *place, struct answer *
 			json_array_append(a->sessions, json_object_get(s, "session"));
 	}
 	json_decref(all);
+	if (a->d.verdict != WARD_VERDICT_ALLOW) {
+		json_decref(a->running);
+		a->running = explain_running(a->sessions, a->path, wanted(req));
+	}
+	if (!a->fact_why)
+		json_array_clear(a->sessions);
 }
 
 static int explain(
@@ -726,7 +739,7 @@ static int explain(
 	if (r == 0) {
 		permit(place, &req, &ans);
 		find_remembered(place, &ans);
-		find_sessions(place, &ans);
+		find_sessions(place, &req, &ans);
 		if (a->o.json)
 			print_json(&ans);
 		else
@@ -737,6 +750,7 @@ static int explain(
 	free(ans.path2);
 	ward_buf_clear(&ans.permit);
 	json_decref(ans.sessions);
+	json_decref(ans.running);
 	return r;
 }
 

@@ -38,7 +38,9 @@ struct ward_broker {
 	struct ward_policy *policy;
 	const struct ward_settings *settings; /* of policy */
 	struct ward_grants *grants;	      /* of hosts (conn/net_grants.h) */
-	struct event *grants_clock;	      /* rings when the next one's time is over */
+	struct ward_net_questions
+		*questions;	    /* to a person (conn/net_questions.h); NULL: none yet */
+	struct event *grants_clock; /* rings when the next one's time is over */
 	struct ward_ring *ring;
 	struct ward_wire wire;
 	char *session;

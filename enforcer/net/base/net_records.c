@@ -70,9 +70,12 @@ int ward_net_record(
 	if (!ward_word_said(net->settings->redact, WARD_REDACT_SNI))
 		ward_event_text(&ev, WARD_TAG_SNI, r->sni);
 	ward_event_u64(&ev, WARD_TAG_VERDICT,
-		kind == WARD_EVENT_DENY ? WARD_VERDICT_DENY : WARD_VERDICT_ALLOW);
+		kind != WARD_EVENT_DENY ? WARD_VERDICT_ALLOW
+		: r->asked		? WARD_VERDICT_ASK
+					: WARD_VERDICT_DENY);
 	ward_event_text(&ev, WARD_TAG_RULE, r->place);
 	ward_event_text(&ev, WARD_TAG_RULE_TEXT, r->rule);
+	ward_event_text(&ev, WARD_TAG_REQUEST, r->question);
 	if (r->error)
 		ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)r->error);
 	if (r->ended) {

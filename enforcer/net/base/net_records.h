@@ -20,6 +20,8 @@ struct ward_net_record {
 	const char *sni;
 	const char *place, *rule; /* what decided: "FILE:LINE", "[network] allow = …" */
 	const char *text;	  /* for people */
+	const char *question;	  /* refused until a person has answered this one */
+	bool asked;		  /* refused, because a person decides */
 	int error;		  /* refused: what the program sees */
 	uint64_t uid, pid;	  /* WARD_EVENT_UNKNOWN: not known */
 	const char *comm;	  /* the name of that process */

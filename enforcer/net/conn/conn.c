@@ -40,9 +40,14 @@ static void begin(struct ward_conn *c)
 	struct ward_net_why why;
 	if (!ward_decide_destination(
 		    c->net, c->named ? c->host : NULL, &c->asked, false, false, &why)) {
-		ward_conn_refuse_why(c, &why);
+		if (why.asked)
+			ward_conn_ask(c, &why);
+		else
+			ward_conn_refuse_why(c, &why);
 		return;
 	}
+	c->question = 0;
+	ward_net_why_clear(&c->why);
 	c->why = why;
 	if (why.held && !use_grant(c, why.held)) {
 		ward_conn_refuse(c, "default", NULL, "the grant for it has just ended");
@@ -201,12 +206,47 @@ static bool still_allowed(struct ward_conn *c, struct ward_net_why *ret_why)
 	return true;
 }
 
+/* What waits for a person is decided anew; one that is still asked about keeps its place. */
+static void decide_anew(struct ward_conn *c)
+{
+	struct ward_net_why why = {0};
+	const bool allowed = ward_decide_destination(
+		c->net, c->named ? c->host : NULL, &c->asked, false, false, &why);
+	const bool waits = !allowed && why.asked;
+	ward_net_why_clear(&why);
+	if (waits)
+		return;
+	ward_conn_ask_forget(c);
+	begin(c);
+}
+
+void ward_conn_answered(struct ward_broker *net, uint32_t question, bool refused)
+{
+	struct ward_conn *c = LIST_FIRST(&net->conns);
+	while (c) {
+		struct ward_conn *next = LIST_NEXT(c, link);
+		if (c->waits && c->question == question) {
+			ward_conn_ask_forget(c);
+			if (refused)
+				ward_conn_ask_refused(c);
+			else
+				begin(c);
+		}
+		c = next;
+	}
+}
+
 void ward_conn_reload(struct ward_broker *net)
 {
 	struct ward_conn *c = LIST_FIRST(&net->conns);
 	while (c) {
 		struct ward_conn *next = LIST_NEXT(c, link);
 		struct ward_net_why why = {0};
+		if (c->waits) {
+			decide_anew(c);
+			c = next;
+			continue;
+		}
 		if (!still_allowed(c, &why) || !ward_conn_stream_reload(c)) {
 			why.text = c->why.held ? "the grant for it has ended"
 					       : "another policy is in force";

@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/question_id.h"
 #include "enforcer/net/base/net_limits.h"
 #include "enforcer/net/conn/pump.h"
 #include "enforcer/net/decide/decide.h"
@@ -26,6 +27,16 @@ void ward_conn_forget_proxy(struct ward_conn *c)
 		ward_upstream_clear(c->upstream);
 	free(c->upstream);
 	c->upstream = NULL;
+}
+
+void ward_conn_ask_forget(struct ward_conn *c)
+{
+	if (c->patience)
+		event_free(c->patience);
+	if (c->left)
+		event_free(c->left);
+	c->patience = c->left = NULL;
+	c->waits = false;
 }
 
 void ward_conn_free(struct ward_conn *c)
@@ -43,6 +54,7 @@ void ward_conn_free(struct ward_conn *c)
 		event_free(c->clock);
 	if (c->later)
 		event_free(c->later);
+	ward_conn_ask_forget(c);
 	if (c->account)
 		ward_net_limits_leave(c->net, c->account);
 	if (c->inside >= 0)
@@ -113,8 +125,7 @@ static const char *last_words(const struct ward_conn *c, const char *text, struc
 	return ward_buf_error(b) < 0 ? text : ward_buf_str(b);
 }
 
-/* HOST:PORT as it was asked for; the name is the agent's, and only plain ones are repeated. */
-static void put_asked(const struct ward_conn *c, struct ward_buf *b)
+void ward_conn_put_asked(const struct ward_conn *c, struct ward_buf *b)
 {
 	char address[WARD_ADDRESS_TEXT_MAX];
 	if (!c->named) {
@@ -137,7 +148,7 @@ static void put_http(const struct ward_conn *c, bool allowed, const char *place,
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf asked = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf body = WARD_BUF_INIT;
-	put_asked(c, &asked);
+	ward_conn_put_asked(c, &asked);
 	ward_buf_printf(&body, "wardfs: %s %s", ward_buf_str(&asked),
 		allowed ? "could not be reached" : "is refused");
 	if (text)
@@ -189,6 +200,12 @@ void ward_conn_refuse(struct ward_conn *c, const char *place, const char *rule, 
 	r.place = place && *place ? place : "default";
 	r.rule = rule;
 	r.text = last_words(c, text, &words);
+	r.asked = c->question != 0;
+	char question[WARD_QUESTION_NAME_SIZE];
+	if (c->question) {
+		ward_question_name(c->question, question);
+		r.question = question;
+	}
 	r.error = ECONNRESET;
 	/* Refused either way; a trail that failed is the supervisor's affair. */
 	(void)!ward_net_record(c->net, WARD_EVENT_DENY, &r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connection, between the files that handle it. Private to them. A file calls those that stand
- * behind it here, no other: conn, conn_dial, conn_proxy, conn_stream, conn_end.
+ * behind it here, no other: conn, conn_ask, conn_dial, conn_proxy, conn_stream, conn_end.
  */
 #pragma once
 
@@ -33,7 +33,10 @@ struct ward_conn {
 	struct ward_asker asker;
 	struct ward_net_why why; /* what allowed it */
 	struct ward_account *account;
-	struct event *later; /* after a pause for the rate */
+	uint32_t question;	       /* that it was put to a person by; 0: none */
+	bool waits;		       /* for the answer */
+	struct event *patience, *left; /* while it waits: its time is over; the program has gone */
+	struct event *later;	       /* after a pause for the rate */
 	struct ward_resolve_query *query;
 	struct ward_answer answer;
 	size_t next; /* address to try */
@@ -68,6 +71,8 @@ void ward_conn_refuse_why(struct ward_conn *c, struct ward_net_why *why);
 void ward_conn_finish(struct ward_conn *c, const char *text);
 /* Without a word. Nothing of c may be used after. */
 void ward_conn_free(struct ward_conn *c);
+/* It waits for no answer any more. */
+void ward_conn_ask_forget(struct ward_conn *c);
 /* What was asked of the proxy is over. */
 void ward_conn_forget_proxy(struct ward_conn *c);
 /*
@@ -76,8 +81,18 @@ void ward_conn_forget_proxy(struct ward_conn *c);
  */
 #define WARD_CONN_WAY_MAX 320
 const char *ward_conn_way(const struct ward_conn *c, char ret[WARD_CONN_WAY_MAX]);
+/* HOST:PORT as it was asked for; the name is the agent's, and escaped. */
+void ward_conn_put_asked(const struct ward_conn *c, struct ward_buf *b);
 /* What every record of it says; borrowed from c. */
 void ward_conn_fill_record(const struct ward_conn *c, struct ward_net_record *r);
+
+/*
+ * conn_ask.c: a person decides about c; why says by which rule. It waits for the answer, or is
+ * refused until there is one; why is cleared. May end c.
+ */
+void ward_conn_ask(struct ward_conn *c, struct ward_net_why *why);
+/* A person said no. c is gone. */
+void ward_conn_ask_refused(struct ward_conn *c);
 
 /* conn_dial.c: finds out where to connect to, or has it in c->answer already; connects. May end c.
  */

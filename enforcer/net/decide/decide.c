@@ -32,8 +32,10 @@ bool ward_decide_destination(struct ward_broker *net, const char *host,
 			udp ? "/udp" : "");
 	else
 		address_text(to, udp, text);
-	return ward_policy_connect_by(net->policy, text, open, &ret_why->held, &ret_why->place,
-		       &ret_why->rule) == WARD_VERDICT_ALLOW;
+	const enum ward_verdict v = ward_policy_connect_by(
+		net->policy, text, open, &ret_why->held, &ret_why->place, &ret_why->rule);
+	ret_why->asked = v == WARD_VERDICT_ASK;
+	return v == WARD_VERDICT_ALLOW;
 }
 
 void ward_decide_permit(const char *host_port, const char *rule, struct ward_buf *b)

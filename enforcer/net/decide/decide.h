@@ -10,6 +10,7 @@ struct ward_net_why {
 	struct ward_buf place, rule;  /* what decided: "FILE:LINE"; "[network] …" */
 	const char *text;	      /* for people; NULL: the rule says all */
 	struct ward_grant_held *held; /* the grant that allowed it; NULL: none had to */
+	bool asked;		      /* a person decides */
 	union ward_sockaddr addr;     /* the address that was refused; family 0: none */
 };
 void ward_net_why_clear(struct ward_net_why *w);

@@ -18,9 +18,9 @@
 /* Of an answer of the control socket: room for its frame. */
 #define LIST_BYTES (WARD_CONTROL_MAX - 1024)
 
-void ward_asks_init(struct ward_asks *a, struct ward_guard *g)
+void ward_asks_init(struct ward_asks *a, struct ward_guard *g, int net_control)
 {
-	*a = (struct ward_asks){.guard = g};
+	*a = (struct ward_asks){.guard = g, .net_control = net_control};
 	TAILQ_INIT(&a->list);
 }
 
@@ -46,18 +46,24 @@ static void drop(struct ward_asks *a, struct ward_asked *q)
 }
 
 /*
- * It waits for nobody: wardfs-fs may be about to wait for us. What is lost so ends at its time, and
- * so does what expires: wardfs-fs has the same clock.
+ * It waits for nobody: who asked may be about to wait for us. What is lost so ends at its time, and
+ * so does what expires: both have the same clock.
  */
-static void tell_end(int fs_control, uint32_t id, bool refused, uint32_t rest_ms)
+static void send_end(int control, bool host, uint32_t id, bool refused, uint32_t rest_ms)
 {
 	struct ward_msg m;
-	ward_msg_init(&m, WARD_MSG_FS_ASK_END);
+	ward_msg_init(&m, host ? WARD_MSG_NET_ASK_END : WARD_MSG_FS_ASK_END);
 	ward_msg_put_u32(&m, id);
 	ward_msg_put_u32(&m, refused);
 	ward_msg_put_u32(&m, rest_ms);
-	(void)!ward_msg_try_send(fs_control, &m);
+	(void)!ward_msg_try_send(control, &m);
 	ward_msg_clear(&m);
+}
+
+static void tell_end(
+	const struct ward_asks *a, const struct ward_asked *q, bool refused, uint32_t rest_ms)
+{
+	send_end(q->host ? a->net_control : a->guard->fs.control, q->host, q->id, refused, rest_ms);
 }
 
 /* --- taking --- */
@@ -74,6 +80,7 @@ static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_
 	struct ward_asked *q = calloc(1, sizeof(*q));
 	if (!q)
 		return NULL;
+	q->host = m->type == WARD_MSG_NET_ASK;
 	q->id = ward_msg_get_u32(m);
 	q->due_ns = ward_msg_get_u64(m);
 	q->until_ns = ward_msg_get_u64(m);
@@ -91,6 +98,7 @@ static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_
 	q->source = ward_msg_get_u32(m);
 	if (ward_msg_done(m) < 0 || !q->action || !q->path || !q->path2 || !q->rule ||
 		!q->rule_text || q->id >> WARD_QUESTION_BITS || q->id == 0 ||
+		(q->id & 1) != q->host || (q->host && !strrchr(q->path, ':')) ||
 		q->source >= WARD_SOURCE_COUNT_) {
 		asked_free(q);
 		return NULL;
@@ -106,13 +114,16 @@ static int show(struct ward_asks *a, struct ward_asked *q)
 	ward_cleanup(ward_buf_clear) struct ward_buf rights = WARD_BUF_INIT;
 	struct sha256_ctx c;
 	json_t *o = json_object();
-	ward_rights_format(&rights, q->rights);
+	if (q->host)
+		ward_buf_puts(&rights, "connect");
+	else
+		ward_rights_format(&rights, q->rights);
 	ward_clock_format(ward_clock_real_ns(), when);
 	json_object_set_new(o, "question", json_string(q->name));
 	json_object_set_new(o, "session", json_string(a->guard->store.name));
 	json_object_set_new(o, "time", json_string(when));
 	json_object_set_new(o, "action", ward_control_text(q->action));
-	json_object_set_new(o, "path", ward_control_text(q->path));
+	json_object_set_new(o, q->host ? "host" : "path", ward_control_text(q->path));
 	if (*q->path2)
 		json_object_set_new(o, "path2", ward_control_text(q->path2));
 	json_object_set_new(o, "rights", json_string(ward_buf_str(&rights)));
@@ -122,9 +133,12 @@ static int show(struct ward_asks *a, struct ward_asked *q)
 		json_object_set_new(o, "dev", json_integer((json_int_t)q->dev));
 		json_object_set_new(o, "ino", json_integer((json_int_t)q->ino));
 	}
-	ward_asker_add(o, q->process, a->top, a->n < WARD_ASKS_LOOKED);
-	json_object_set_new(
-		o, "promise", json_string(q->ino ? "this file, not what is in it" : "this name"));
+	if (q->process > 0)
+		ward_asker_add(o, q->process, a->top, a->n < WARD_ASKS_LOOKED);
+	json_object_set_new(o, "promise",
+		json_string(q->host  ? "this host and port, wherever the name leads"
+			    : q->ino ? "this file, not what is in it"
+				     : "this name"));
 	q->shown = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);
 	if (!q->shown || ward_buf_error(&rights) < 0)
@@ -137,20 +151,36 @@ static int show(struct ward_asks *a, struct ward_asked *q)
 	return 0;
 }
 
+/* Of HOST:PORT; an address in brackets loses them. */
+static void add_host(struct ward_event *ev, const char *to)
+{
+	const char *colon = strrchr(to, ':');
+	const bool brackets = *to == '[' && colon > to + 1 && colon[-1] == ']';
+	ward_cleanup_free char *host =
+		strndup(to + brackets, (size_t)(colon - to) - 2 * (size_t)brackets);
+	ward_event_text(ev, WARD_TAG_HOST, host);
+	ward_event_u64(ev, WARD_TAG_PORT, strtoul(colon + 1, NULL, 10));
+}
+
 /* The members that both records have. */
 static void add_about(struct ward_event *ev, const struct ward_asked *q)
 {
 	ward_event_text(ev, WARD_TAG_REQUEST, q->name);
 	ward_event_text(ev, WARD_TAG_ACTION, q->action);
-	ward_event_u64(ev, WARD_TAG_ASKED, q->rights);
-	ward_event_text(ev, WARD_TAG_PATH, q->path);
+	if (q->host) {
+		add_host(ev, q->path);
+	} else {
+		ward_event_u64(ev, WARD_TAG_ASKED, q->rights);
+		ward_event_text(ev, WARD_TAG_PATH, q->path);
+	}
 	if (*q->path2)
 		ward_event_text(ev, WARD_TAG_PATH2, q->path2);
 	ward_event_u64(ev, WARD_TAG_VERDICT, WARD_VERDICT_ASK);
 	ward_event_text(ev, WARD_TAG_RULE, q->rule);
 	if (*q->rule_text)
 		ward_event_text(ev, WARD_TAG_RULE_TEXT, q->rule_text);
-	ward_event_u64(ev, WARD_TAG_SOURCE, q->source);
+	if (q->source != WARD_SOURCE_NONE || !q->host)
+		ward_event_u64(ev, WARD_TAG_SOURCE, q->source);
 	ward_event_digest(ev, WARD_TAG_SHOWN, q->sum);
 }
 
@@ -160,8 +190,10 @@ static int record_ask(struct ward_asks *a, const struct ward_asked *q)
 	if (!ev)
 		return -ENOMEM;
 	ward_event_begin(ev, WARD_EVENT_ASK);
-	ward_event_u64(ev, WARD_TAG_PID, (uint64_t)q->process);
-	ward_event_u64(ev, WARD_TAG_UID, q->uid);
+	if (q->process > 0)
+		ward_event_u64(ev, WARD_TAG_PID, (uint64_t)q->process);
+	if (q->uid != UINT32_MAX)
+		ward_event_u64(ev, WARD_TAG_UID, q->uid);
 	add_about(ev, q);
 	if (q->ino) {
 		ward_event_u64(ev, WARD_TAG_DEV, q->dev);
@@ -193,13 +225,13 @@ int ward_asks_take(
 			 : sizeof(*q) + strlen(q->shown) + strlen(q->path) + strlen(q->path2) +
 				   strlen(q->rule) + strlen(q->rule_text);
 	if (r < 0 || a->n >= WARD_ASKS_MAX || a->bytes + q->bytes > WARD_ASKS_BYTES) {
-		tell_end(a->guard->fs.control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+		tell_end(a, q, true, WARD_ASKS_EXPIRED_RESTS_MS);
 		asked_free(q);
 		a->left_out++;
 		return 0;
 	}
 	if (record_ask(a, q) < 0) {
-		tell_end(a->guard->fs.control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+		tell_end(a, q, true, WARD_ASKS_EXPIRED_RESTS_MS);
 		asked_free(q);
 		return -EIO;
 	}
@@ -211,13 +243,13 @@ int ward_asks_take(
 	return 0;
 }
 
-int ward_asks_refuse(int fs_control, struct ward_msg_reader *m)
+int ward_asks_refuse(int control, struct ward_msg_reader *m)
 {
 	uint32_t thread = 0;
 	struct ward_asked *q = read_message(m, &thread);
 	if (!q)
 		return -EBADMSG;
-	tell_end(fs_control, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+	send_end(control, q->host, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
 	asked_free(q);
 	return 0;
 }
@@ -272,6 +304,19 @@ void ward_asks_end(struct ward_asks *a)
 		(void)!ward_asks_tick(a);
 	while (a->guard && !TAILQ_EMPTY(&a->list))
 		(void)!ward_asks_answer(a, TAILQ_FIRST(&a->list), &ended);
+}
+
+void ward_asks_clear(struct ward_asks *a)
+{
+	while (a->guard && !TAILQ_EMPTY(&a->list))
+		drop(a, TAILQ_FIRST(&a->list));
+	for (size_t i = 0; i < WARD_ASKS_MISSED_MAX; i++) {
+		free(a->refused[i].action);
+		free(a->refused[i].path);
+		free(a->missed[i].action);
+		free(a->missed[i].path);
+	}
+	*a = (struct ward_asks){0};
 }
 
 /* --- answers --- */
@@ -369,13 +414,29 @@ int ward_asks_bind(struct ward_asks *a, const struct ward_asked *q, const char *
 	return r;
 }
 
+/* The first ones are named at the end of the run. */
+static void note_missed(struct ward_asks_missed *list, uint64_t *n, struct ward_asked *q)
+{
+	if ((*n)++ >= WARD_ASKS_MISSED_MAX)
+		return;
+	struct ward_asks_missed *m = &list[*n - 1];
+	(void)snprintf(m->name, sizeof(m->name), "%s", q->name);
+	m->action = q->action;
+	m->path = q->path;
+	q->action = q->path = NULL;
+}
+
 int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct ward_asks_answer *how)
 {
 	const bool granted = strcmp(how->result, "granted") == 0;
 	const bool refused = strcmp(how->result, "refused") == 0;
 	int r = record_answer(a, q, how);
 	if (granted || refused)
-		tell_end(a->guard->fs.control, q->id, refused || r < 0, WARD_ASKS_RESTS_MS);
+		tell_end(a, q, refused || r < 0, WARD_ASKS_RESTS_MS);
+	if (refused)
+		note_missed(a->refused, &a->n_refused, q);
+	else if (!granted)
+		note_missed(a->missed, &a->n_missed, q);
 	drop(a, q);
 	return r < 0 ? -EIO : 0;
 }

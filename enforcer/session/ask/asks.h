@@ -38,6 +38,7 @@ struct ward_asked {
 	pid_t process;
 	uid_t uid;
 	uint32_t rights;
+	bool host;	   /* wardfs-net asks, and path is HOST:PORT */
 	uint64_t dev, ino; /* of what exists there; 0: nothing does */
 	char *action, *path, *path2, *rule, *rule_text;
 	uint32_t source;
@@ -50,29 +51,41 @@ struct ward_asked {
 };
 TAILQ_HEAD(ward_asked_list, ward_asked);
 
+/* One that ended without a grant, for the line at the end of a run. */
+struct ward_asks_missed {
+	char name[WARD_QUESTION_NAME_SIZE];
+	char *action, *path; /* owned */
+};
+#define WARD_ASKS_MISSED_MAX 3
+
 struct ward_asks {
 	struct ward_guard *guard; /* borrowed */
+	int net_control;	  /* of wardfs-net; -1: there is none */
 	pid_t top;		  /* pid 1 of the sandbox: ancestors end there */
 	struct ward_asked_list list;
 	size_t n, bytes;
 	uint64_t count; /* that were put */
 	uint64_t left_out;
 	const char *failed; /* why nobody was told of a question; borrowed, NULL: nothing failed */
+	/* How many were refused, and how many nobody answered; the first of each. */
+	uint64_t n_refused, n_missed;
+	struct ward_asks_missed refused[WARD_ASKS_MISSED_MAX], missed[WARD_ASKS_MISSED_MAX];
 };
 
-void ward_asks_init(struct ward_asks *a, struct ward_guard *g);
+void ward_asks_init(struct ward_asks *a, struct ward_guard *g, int net_control);
 /* Ends all: those whose time is over as `expired`, the others as `ended`. Nobody can answer
  * any more. */
 void ward_asks_end(struct ward_asks *a);
+void ward_asks_clear(struct ward_asks *a);
 
 /*
- * A message WARD_MSG_FS_ASK, behind its type. *ret_new: the question, if it is a new one, else
- * NULL. -EBADMSG: it is none; -EIO: the trail failed.
+ * A message WARD_MSG_FS_ASK or WARD_MSG_NET_ASK, behind its type. *ret_new: the question, if it is
+ * a new one, else NULL. -EBADMSG: it is none; -EIO: the trail failed.
  */
 int ward_asks_take(struct ward_asks *a, struct ward_msg_reader *m,
 	const struct ward_asked **ret_new) ward_must_check;
 /* A session that has nobody who answers: refuses the question of such a message. */
-int ward_asks_refuse(int fs_control, struct ward_msg_reader *m) ward_must_check;
+int ward_asks_refuse(int control, struct ward_msg_reader *m) ward_must_check;
 
 /* Is there a request that waits? */
 bool ward_asks_waiting(const struct ward_asks *a);
@@ -98,8 +111,9 @@ struct ward_asks_answer {
 	const struct ward_answerer *who; /* NULL: nobody */
 };
 /*
- * Before the grant `id` that answers q is in force: unless it is for any object that it covers,
- * wardfs-fs keeps it to the object of the question. -EAGAIN: wardfs-fs does not read just now.
+ * Before the grant `id` that answers q, of a path, is in force: unless it is for any object that it
+ * covers, wardfs-fs keeps it to the object of the question. -EAGAIN: wardfs-fs does not read just
+ * now.
  */
 int ward_asks_bind(
 	struct ward_asks *a, const struct ward_asked *q, const char *id, bool any) ward_must_check;

@@ -217,7 +217,8 @@ int ward_network_explain(struct ward_network *n, int r, struct ward_err *err)
 static int wait_ended(int control)
 {
 	const uint64_t since = ward_clock_mono_ns(), patience = END_MS * UINT64_C(1000000);
-	char data[64];
+	/* A question can stand before it, unread. */
+	char data[WARD_NETWORK_SAYS_MAX];
 	for (;;) {
 		struct pollfd p = {.fd = control, .events = POLLIN};
 		struct ward_msg_reader m;

@@ -18,6 +18,9 @@ struct ward_published {
 	unsigned asked, port, inside; /* port 0: none was free */
 };
 
+/* Bytes of a message of wardfs-net: of a question, two texts of rules and a host. */
+#define WARD_NETWORK_SAYS_MAX 8192
+
 struct ward_network {
 	enum ward_net mode;
 	struct ward_published published[WARD_PUBLISHED_MAX]; /* from ward_network_wait() on */

@@ -50,6 +50,45 @@ char *ward_note_refused(const struct ward_guard_summary *s, const char *session,
 	return ward_buf_steal(&b);
 }
 
+/* Prints the two ends of a long name. The last part says what the file is. */
+static void say_ends(struct ward_buf *b, const char *s)
+{
+	const size_t n = strlen(s);
+	if (n <= SAID_MAX) {
+		ward_escape(b, s, n);
+		return;
+	}
+	ward_escape(b, s, SAID_MAX - SAID_END);
+	ward_buf_puts(b, "...");
+	ward_escape(b, s + n - SAID_END, SAID_END);
+}
+
+static void say_missed(struct ward_buf *b, uint64_t n, const struct ward_asks_missed *list,
+	const char *one, const char *several)
+{
+	if (!n)
+		return;
+	ward_buf_printf(b, "%s%llu question%s %s (", b->len ? ", " : "", (unsigned long long)n,
+		n == 1 ? "" : "s", n == 1 ? one : several);
+	for (size_t i = 0; i < n && i < WARD_ASKS_MISSED_MAX; i++) {
+		ward_buf_printf(b, "%s%s %s ", i ? "; " : "", list[i].name, list[i].action);
+		say_ends(b, list[i].path);
+	}
+	ward_buf_puts(b, n > WARD_ASKS_MISSED_MAX ? "; …)" : ")");
+}
+
+char *ward_note_asked(const struct ward_asks *a, const char *session, bool system)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	say_missed(&b, a->n_refused, a->refused, "was refused", "were refused");
+	say_missed(&b, a->n_missed, a->missed, "had no answer", "had no answer");
+	if (!b.len)
+		return NULL;
+	ward_buf_printf(&b, "; what allows each: wardfs audit%s denials %s",
+		system ? " --system" : "", session);
+	return ward_buf_steal(&b);
+}
+
 char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, bool system)
 {
 	if (!s->hidden || !*s->hidden)
@@ -121,19 +160,6 @@ static bool is_ci_of_package(const char *path)
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
 		package = package || beneath(path, dirs[i]);
 	return ci && package;
-}
-
-/* Prints the two ends of a long name. The last part says what the file is. */
-static void say_ends(struct ward_buf *b, const char *s)
-{
-	const size_t n = strlen(s);
-	if (n <= SAID_MAX) {
-		ward_escape(b, s, n);
-		return;
-	}
-	ward_escape(b, s, SAID_MAX - SAID_END);
-	ward_buf_puts(b, "...");
-	ward_escape(b, s + n - SAID_END, SAID_END);
 }
 
 /* Returns how many there are without those of packages, which are counted at the end. */
@@ -242,6 +268,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->limits);
 	free(n->commands);
 	free(n->refused);
+	free(n->asked);
 	free(n->hidden);
 	free(n->unreached);
 	free(n->executed);

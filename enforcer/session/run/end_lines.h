@@ -2,6 +2,7 @@
 /* The lines at the end of a run, for stderr. Each is the caller's; NULL: nothing to say. */
 #pragma once
 
+#include "enforcer/session/ask/asks.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/tree/executed.h"
 
@@ -9,6 +10,8 @@
 /* owner_policy: the owner's file for the project, or NULL. */
 char *ward_note_refused(const struct ward_guard_summary *s, const char *session, bool system,
 	const char *owner_policy);
+/* Questions that a person refused, or that had no answer. */
+char *ward_note_asked(const struct ward_asks *a, const char *session, bool system);
 /* Of a command that failed: what opens the network that it looked for. */
 /* Of a command that failed: the secret that it looked for, where [expect] keeps it out of the line
  * above. NULL: none. */

@@ -576,6 +576,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system,
 		r->options->policy ? NULL : r->plan->owner_policy);
+	ret_notes->asked = ward_note_asked(&r->asks, r->guard.store.name, r->guard.system);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
 	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
 		ret_notes->silent = ward_note_silent(silent);
@@ -595,6 +596,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 static void close_run(struct ward_running *r)
 {
 	ward_probes_close(&r->probes);
+	ward_asks_clear(&r->asks);
 	ward_screen_close(&r->screen);
 	ward_relay_close(r->relay);
 	ward_mode_free(r->confined);

@@ -20,25 +20,51 @@ static void trail_failed(struct ward_running *r)
 	ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
+/* A terminal that the command has shows it in the window's title: its screen is the command's. */
+static const char title[] = "wardfs: a question waits: wardfs approve";
+
+static void say(struct ward_running *r, const struct ward_buf *line)
+{
+	(void)ward_relay_say(r->relay, ward_buf_str(line));
+	ward_relay_ring(r->relay, title);
+	r->rung = true;
+}
+
+static void say_question(struct ward_running *r, const struct ward_asked *q)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+	if (ward_notice_question(&r->notice, q, ward_clock_mono_ns(), &line))
+		say(r, &line);
+}
+
 /*
- * From wardfs-fs. Where the command is one of the owner's own processes it could answer itself, so
- * nobody is asked.
+ * From wardfs-fs or wardfs-net. Where the command is one of the owner's own processes it could
+ * answer itself, so nobody is asked.
  */
 static int on_question(void *arg, struct ward_msg_reader *m)
 {
 	struct ward_running *r = arg;
 	const struct ward_asked *fresh = NULL;
+	const int control =
+		m->type == WARD_MSG_NET_ASK ? r->network.helper.control : r->guard.fs.control;
 	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)))
-		return ward_asks_refuse(r->guard.fs.control, m) < 0 ? -EPIPE : 0;
+		return ward_asks_refuse(control, m) < 0 ? -EPIPE : 0;
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
+	if (fresh)
+		say_question(r, fresh);
 	return e == -EBADMSG ? -EPIPE : 0;
+}
+
+int ward_run_asks_net(struct ward_running *r, struct ward_msg_reader *m)
+{
+	return on_question(r, m);
 }
 
 void ward_run_asks_begin(struct ward_running *r)
 {
-	ward_asks_init(&r->asks, &r->guard);
+	ward_asks_init(&r->asks, &r->guard, r->network.helper.control);
 	r->asks.top = ward_sandbox_pid(r->sandbox);
 	r->ask_fs.question = on_question;
 	r->ask_fs.question_arg = r;
@@ -87,10 +113,14 @@ static int end_covered(struct ward_running *r, const struct ward_asks_answer *ho
 	while (q && e == 0) {
 		struct ward_asked *next = TAILQ_NEXT(q, at);
 		struct ward_granted m;
-		if (!q->answering && !*q->path2 &&
-			ward_grants_match(ward_granting_set(r->granting), q->path, strlen(q->path),
-				(uint64_t)q->process, now, &m) == 0 &&
-			(m.rights & q->rights) == q->rights)
+		if (q->host) {
+			if (!q->answering &&
+				ward_grants_reach(ward_granting_set(r->granting), q->path, now))
+				e = ward_asks_answer(&r->asks, q, how);
+		} else if (!q->answering && !*q->path2 &&
+			   ward_grants_match(ward_granting_set(r->granting), q->path,
+				   strlen(q->path), (uint64_t)q->process, now, &m) == 0 &&
+			   (m.rights & q->rights) == q->rights)
 			e = ward_asks_answer(&r->asks, q, how);
 		q = next;
 	}
@@ -148,19 +178,21 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 		.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
 	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
 	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
-	if (!pattern)
+	if (!pattern && !asked->host)
 		ward_pattern_quote(&quoted, path, strlen(path));
-	grant.pattern = strdup(pattern ? pattern : ward_buf_str(&quoted));
+	char **what = asked->host ? &grant.host : &grant.pattern;
+	*what = strdup(pattern ? pattern : asked->host ? path : ward_buf_str(&quoted));
 	grant.issuer = strdup(by);
 	grant.reason = strdup(reason);
-	if (!grant.pattern || !grant.issuer || !grant.reason || ward_buf_error(&quoted) < 0 ||
+	if (!*what || !grant.issuer || !grant.reason || ward_buf_error(&quoted) < 0 ||
 		ward_grant_make_id(grant.id) < 0)
 		return ward_err_sys(&g->err, -ENOMEM, "answer");
 	if (strcmp(g->scope, "for") == 0)
 		grant.until_ns = ward_clock_boot_ns() + (uint64_t)seconds * WARD_NS_PER_SEC;
 	grant.uses = once ? 1 : 0;
-	grant.pid = once ? (uint64_t)asked->process : 0;
-	if (ward_asks_bind(&g->r->asks, asked, grant.id, pattern != NULL) < 0)
+	/* A connection says too little about who makes it. */
+	grant.pid = once && !asked->host ? (uint64_t)asked->process : 0;
+	if (!asked->host && ward_asks_bind(&g->r->asks, asked, grant.id, pattern != NULL) < 0)
 		return ward_err_set(&g->err, -EAGAIN, "wardfs-fs is busy; answer again");
 	(void)snprintf(g->ids + strlen(g->ids), sizeof(g->ids) - strlen(g->ids), "%s%s",
 		*g->ids ? " " : "", grant.id);
@@ -297,13 +329,21 @@ static bool waits(void *arg, const char *question)
 
 int ward_run_asks_timeout(const struct ward_running *r)
 {
-	return ward_pollset_nearer(ward_asks_timeout(&r->asks), ward_hook_timeout(r->hook));
+	const int told = ward_pollset_nearer(ward_asks_timeout(&r->asks), ward_hook_timeout(r->hook));
+	return ward_pollset_nearer(told, ward_notice_timeout(&r->notice, ward_clock_mono_ns()));
 }
 
 void ward_run_asks_tick(struct ward_running *r)
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	if (ward_asks_tick(&r->asks) < 0)
 		trail_failed(r);
+	if (ward_notice_rest(&r->notice, r->asks.n, ward_clock_mono_ns(), &line))
+		say(r, &line);
+	if (r->rung && r->asks.n == 0) {
+		ward_relay_ring(r->relay, NULL);
+		r->rung = false;
+	}
 	if (!r->hook)
 		return;
 	ward_hook_tick(r->hook, waits, r);

@@ -14,13 +14,16 @@
 /* wardfs-fs serves, and the sandbox has its first process. */
 void ward_run_asks_begin(struct ward_running *r);
 
+/* A message WARD_MSG_NET_ASK, behind its type. -EPIPE: it is none. */
+int ward_run_asks_net(struct ward_running *r, struct ward_msg_reader *m) ward_must_check;
+
 /* Requests of the control socket: which questions wait, and an answer to one. */
 void ward_run_asks_list(void *arg, struct ward_control_request *q);
 void ward_run_asks_answer(void *arg, struct ward_control_request *q);
 
 /* The program of [approvals] command is heard from here on. */
 void ward_run_asks_watch(struct ward_running *r, unsigned rank);
-/* For poll(2): milliseconds until ward_run_asks_tick() has something to do; -1: never. */
+/* For poll(2): milliseconds until ward_run_asks_tick() has something to do, -1: never. */
 int ward_run_asks_timeout(const struct ward_running *r);
 void ward_run_asks_tick(struct ward_running *r);
 

@@ -318,11 +318,11 @@ static void on_fs(void *arg, short revents)
 	ward_running_kill(r, WARD_EXIT_SETUP, "wardfs-fs died; the session was ended");
 }
 
-/* What grants of hosts were used; whether wardfs-net lives, others say. */
+/* Questions, and what grants of hosts were used; whether wardfs-net lives, others say. */
 static void on_net(void *arg, short revents)
 {
 	struct ward_running *r = arg;
-	char buf[128];
+	char buf[WARD_NETWORK_SAYS_MAX];
 	struct ward_msg_reader m;
 	(void)revents;
 	ssize_t len = ward_msg_recv(r->network.helper.control, buf, sizeof(buf), NULL, NULL);
@@ -331,6 +331,10 @@ static void on_net(void *arg, short revents)
 		return;
 	}
 	ward_msg_reader_init(&m, buf, (size_t)len);
+	if (m.type == WARD_MSG_NET_ASK) {
+		(void)!ward_run_asks_net(r, &m);
+		return;
+	}
 	ward_cleanup_free char *id = m.type == WARD_MSG_NET_USED ? ward_msg_get_str(&m) : NULL;
 	const uint32_t used = ward_msg_get_u32(&m);
 	if (id && ward_msg_done(&m) == 0)

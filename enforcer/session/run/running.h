@@ -13,6 +13,7 @@
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/ask/asks.h"
 #include "enforcer/session/ask/hook.h"
+#include "enforcer/session/ask/notice.h"
 #include "enforcer/session/exec/attach.h"
 #include "enforcer/session/exec/execs.h"
 #include "enforcer/session/guard/anchor.h"
@@ -65,6 +66,8 @@ struct ward_running {
 	struct ward_ask_fs ask_fs;
 	struct ward_asks asks;
 	struct ward_hook *hook; /* NULL: no program is told questions */
+	struct ward_notice notice;
+	bool rung; /* the terminal says that a question waits */
 	struct ward_reload reload;
 	struct ward_granting *granting; /* NULL: nothing is served yet */
 	uint64_t started_ns;

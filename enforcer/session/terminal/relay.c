@@ -141,6 +141,7 @@ static void end_of_output(struct ward_relay *r, int which)
 	if (s->from >= 0)
 		close(s->from);
 	let_go_of(r, i, s);
+	r->notes.off |= r->notes.line_by == which;
 	s->from = s->to = -1;
 	s->start = s->end = 0;
 }
@@ -148,6 +149,7 @@ static void end_of_output(struct ward_relay *r, int which)
 void ward_relay_let_go(struct ward_relay *r)
 {
 	end_of_input(r);
+	ward_relay_note_clear(r);
 	for (int i = 0; i < 3; i++) {
 		if (r->ours[i] < 0)
 			continue;
@@ -319,7 +321,10 @@ void ward_relay_put_back(struct ward_relay *r, const char *data, size_t n)
 	bool fine = put_all(s->to, s->data + s->start, s->end - s->start);
 	s->start = s->end = 0;
 	if (fine)
-		(void)put_all(s->to, data, n);
+		fine = put_all(s->to, data, n);
+	const char *untitle = ward_relay_note_undo(r);
+	if (fine)
+		(void)put_all(s->to, untitle, strlen(untitle));
 }
 
 void ward_relay_tap(
@@ -506,6 +511,7 @@ static void fill(struct ward_relay *r, int which)
 		r->moved += (uint64_t)n;
 		if (which == PIPE_IN)
 			r->taken += (uint64_t)n;
+		ward_relay_note_wrote(r, which, s->data, (size_t)n);
 		if (which == SCREEN && r->tap)
 			r->tap(r->tap_user, s->data, (size_t)n);
 		if (s->to < 0)
@@ -584,13 +590,14 @@ static void move_stream(struct ward_relay *r, int i, short asked)
 static int ask_streams(void *arg)
 {
 	struct ward_relay *r = arg;
+	ward_relay_note_give(r);
 	for (int i = 0; i < STREAMS; i++) {
 		struct ward_relay_stream *s = &r->stream[i];
 		int fd = -1;
 		s->asked = wanted(r, i, &fd);
 		ward_pollset_ask(r->set, s->id, fd, s->asked);
 	}
-	return timeout(r);
+	return ward_pollset_nearer(timeout(r), ward_relay_note_timeout(r));
 }
 
 static void on_round(void *arg, short revents)
@@ -655,6 +662,7 @@ static void drain(struct ward_relay *r, int ms, int file_ms)
 	for (int left = ms, files = file_ms; left > 0 || (files > 0 && waits_for_files(r));) {
 		struct pollfd fds[STREAMS] = {0};
 		bool any = false;
+		ward_relay_note_give(r);
 		for (int i = SCREEN; i < STREAMS; i++) {
 			fds[i].events = drains(r, i, &fds[i].fd);
 			any = any || fds[i].fd >= 0;
@@ -686,6 +694,9 @@ void ward_relay_drain(struct ward_relay *r, int ms)
 void ward_relay_finish(struct ward_relay *r, int ms)
 {
 	drain(r, ms, FILE_MS);
+	const char *untitle = ward_relay_note_undo(r);
+	if (r->stream[SCREEN].to >= 0)
+		(void)put_all(r->stream[SCREEN].to, untitle, strlen(untitle));
 	for (int i = PIPE_OUT; i < STREAMS; i++)
 		if (waits_for_file(r, i) && !r->failed.code)
 			ward_err_set(&r->failed, -ETIMEDOUT,

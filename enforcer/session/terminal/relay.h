@@ -85,6 +85,18 @@ bool ward_relay_shows(const struct ward_relay *r);
  * brings it back. One that takes nothing for a second gets no more.
  */
 void ward_relay_put_back(struct ward_relay *r, const char *data, size_t n);
+/*
+ * A line of wardfs' own for standard error, without its newline: as soon as what the command wrote
+ * there is written, and never on a terminal that the command has, whose screen it draws. Nobody is
+ * waited for. False: the line before still waits, or there is no such place.
+ */
+bool ward_relay_say(struct ward_relay *r, const char *line);
+/*
+ * Rings at the terminal that the command has, and changes the window's title, where the terminal
+ * has one; NULL: puts the title before back, silently. Between what the command writes, or, where
+ * it leaves a control sequence open, after a second in its place.
+ */
+void ward_relay_ring(struct ward_relay *r, const char *title);
 /* fn gets what is read from the pty. */
 void ward_relay_tap(
 	struct ward_relay *r, void (*fn)(void *user, const char *data, size_t n), void *user);

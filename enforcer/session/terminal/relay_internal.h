@@ -4,6 +4,8 @@
 
 #include <termios.h>
 
+#include "enforcer/base/buf.h"
+#include "enforcer/screen/pieces.h"
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/terminal/slow_file.h"
 
@@ -30,6 +32,19 @@ struct ward_relay_stream {
 /* Input first: what drains begins at SCREEN. */
 enum ward_relay_stream_name { KEYS = 0, PIPE_IN, SCREEN, PIPE_OUT, PIPE_ERR, STREAMS };
 
+/* Of wardfs itself, for a person: what waits until the stream that leads there is empty. */
+struct ward_relay_notes {
+	struct ward_buf line;	  /* for standard error */
+	int line_by;		  /* the stream that writes to 2; -1: it is that terminal */
+	bool line_open;		  /* what the command wrote there last has no newline */
+	struct ward_buf screen;	  /* for the terminal, as it takes it */
+	uint64_t screen_at;	  /* CLOCK_MONOTONIC ns: since then it waits */
+	struct ward_pieces shown; /* what the command wrote to its terminal */
+	bool titled;		  /* the window has a title of ours */
+	bool titles;		  /* it has, once screen is written */
+	bool off;		  /* whoever they are for has left */
+};
+
 struct ward_relay {
 	struct ward_relay_spec spec;
 	enum ward_given given[3];
@@ -53,6 +68,7 @@ struct ward_relay {
 	uint64_t moved; /* bytes read from any stream */
 	void (*tap)(void *user, const char *data, size_t n);
 	void *tap_user;
+	struct ward_relay_notes notes;
 	bool detachable, wants_away;
 	bool held; /* the first of two keys that mean leaving, since held_at (CLOCK_MONOTONIC ns) */
 	uint64_t held_at;
@@ -66,3 +82,13 @@ extern const char *const ward_relay_names[3];
  * there, if it may be; else i itself.
  */
 int ward_relay_output(struct ward_relay *r, int i);
+
+/* The command wrote this to a stream. */
+void ward_relay_note_wrote(struct ward_relay *r, int which, const char *data, size_t n);
+/* Before a round: what can be written of notes stands in its stream now. */
+void ward_relay_note_give(struct ward_relay *r);
+/* Milliseconds until that has more to do by itself; -1: never. */
+int ward_relay_note_timeout(const struct ward_relay *r);
+/* What takes our title from the window, if it has one. */
+const char *ward_relay_note_undo(struct ward_relay *r);
+void ward_relay_note_clear(struct ward_relay *r);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "enforcer/base/cleanup.h"
+
 /* Sockets and named pipes take more at once than a terminal; files as much as slow_file.h says. */
 #define BULK ((size_t)64 << 10)
 
@@ -30,13 +32,27 @@ static int make_pipe(const struct ward_relay *r, int ret[2], struct ward_err *er
 	return 0;
 }
 
+/* That a write to a named pipe does not wait is a property of an open file, and the caller's is
+ * shared with others. -1: it cannot be opened again. */
+static int open_named_pipe(int i)
+{
+	char self[32];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", i);
+	return open(self, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 static int hold(struct ward_relay *r, int i, struct ward_relay_stream *s, struct ward_err *err)
 {
 	struct stat st;
+	ward_cleanup_fd int own = -1;
 	/* A number of our own: what was given stays open when the caller replaces 0, 1, 2. */
 	r->apart[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
 	if (r->apart[i] < 0 || fstat(i, &st) < 0)
 		return ward_err_sys(err, -errno, "%s", ward_relay_names[i]);
+	if (i > 0 && S_ISFIFO(st.st_mode) && (own = open_named_pipe(i)) >= 0) {
+		close(r->apart[i]);
+		r->apart[i] = ward_steal_fd(&own);
+	}
 	s->socket = r->given[i] == WARD_GIVEN_SOCKET;
 	if (S_ISREG(st.st_mode)) {
 		int e = ward_slow_file_new(r->apart[i], &s->slow);
@@ -114,6 +130,7 @@ static int plan_output(struct ward_relay *r, int i, bool apart, struct ward_err 
 	/* One pipe for both keeps the order in which the command wrote. */
 	if (i == 2 && r->stream[PIPE_OUT].from >= 0 && both_one()) {
 		r->child[2] = fcntl(r->child[1], F_DUPFD_CLOEXEC, 3);
+		r->notes.line_by = PIPE_OUT;
 		return r->child[2] < 0 ? ward_err_sys(err, -errno, "pipe") : 0;
 	}
 	int e = apart ? hold(r, i, s, err) : 0;
@@ -179,6 +196,7 @@ int ward_relay_open(
 	r->spec = *spec;
 	r->file_max = UINT64_MAX;
 	r->pty = r->terminal = r->unread = -1;
+	r->notes.line_by = PIPE_ERR;
 	for (int i = 0; i < 3; i++)
 		r->child[i] = r->ours[i] = r->apart[i] = -1;
 	for (int i = 0; i < STREAMS; i++) {
@@ -199,6 +217,12 @@ int ward_relay_open(
 		ward_relay_close(r);
 		return e;
 	}
+	if (r->tty[2] && r->pty_wanted)
+		r->notes.line_by = -1;
+	/* The command has it itself, and lines of ours go there. A file it never has, where there
+	 * is somebody to ask. */
+	if (r->given[2] == WARD_GIVEN_PLAIN && r->stream[PIPE_ERR].to < 0)
+		r->stream[PIPE_ERR].to = ward_relay_output(r, 2);
 	*ret = r;
 	return 0;
 }
