@@ -270,25 +270,6 @@ static void on_shadow(void *user, uint32_t number, const struct ward_shadow *x)
 	}
 }
 
-/* What a person is to decide is refused as long as nobody can be asked. */
-static void check_asked(const struct checker *c)
-{
-	for (uint32_t i = 0; i < c->p->n_rules; i++) {
-		const struct ward_rule *r = &c->p->rules[i];
-		ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
-		if (r->verb != WARD_VERB_ASK)
-			continue;
-		ward_rule_text(r, &what);
-		const struct ward_finding f = {.advice = true,
-			.file = r->file,
-			.line = r->line,
-			.what = ward_buf_str(&what),
-			.why = "approvals do not exist yet, so wardfs refuses what this line leaves to a person",
-			.fix = "write read, append, write or deny instead of ask"};
-		c->fn(c->user, &f);
-	}
-}
-
 static int check_rules(const struct checker *c)
 {
 	ward_cleanup_free struct lifted *lifted = calloc(c->p->n_rules + 1, sizeof(*lifted));
@@ -792,8 +773,6 @@ int ward_policy_check_regrets(const struct ward_policy *p, ward_finding_fn fn, v
 int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *user)
 {
 	const struct checker c = {.p = p, .fn = fn, .user = user};
-	int r = check_rules(&c);
-	if (r == 0)
-		check_asked(&c);
+	const int r = check_rules(&c);
 	return r < 0 ? r : ward_policy_check_regrets(p, fn, user);
 }

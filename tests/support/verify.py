@@ -31,12 +31,9 @@ from recorded import judge_grants, judge_policies
 from segments import read_trail, segments
 from strict import strict_json
 
-LINE_MAX = 131072
-WINDOW = 1048576
-STEPS = 16777216
+LINE_MAX, WINDOW, STEPS = 131072, 1048576, 16777216
 NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,79}"
-LINE = re.compile(
-    rb'(?s)(\{"v":1,"seq":(0|[1-9][0-9]*),"session":"(' + NAME.encode() +
+LINE = re.compile(rb'(?s)(\{"v":1,"seq":(0|[1-9][0-9]*),"session":"(' + NAME.encode() +
     rb')","kind":"([a-z.]+)".*),"mac":"([0-9a-f]{64})"\}\Z')
 
 

@@ -329,7 +329,8 @@ static bool waits(void *arg, const char *question)
 
 int ward_run_asks_timeout(const struct ward_running *r)
 {
-	const int told = ward_pollset_nearer(ward_asks_timeout(&r->asks), ward_hook_timeout(r->hook));
+	const int told =
+		ward_pollset_nearer(ward_asks_timeout(&r->asks), ward_hook_timeout(r->hook));
 	return ward_pollset_nearer(told, ward_notice_timeout(&r->notice, ward_clock_mono_ns()));
 }
 
