@@ -119,7 +119,10 @@ static void absolute(struct client *c, const struct ward_http_head *h)
 	ward_buf_putc(&b, ' ');
 	ward_buf_add(&b, path.len ? path.p : "/", path.len ? path.len : 1);
 	ward_buf_printf(&b, " HTTP/1.%u\r\nHost: ", h->minor);
-	ward_buf_add(&b, authority.p, authority.len);
+	/* As it was decided: what follows the request is compared with that (inspect.c). */
+	ward_buf_printf(&b, strchr(host, ':') ? "[%s]" : "%s", host);
+	if (port)
+		ward_buf_printf(&b, ":%u", port);
 	ward_buf_puts(&b, "\r\nConnection: close\r\n");
 	for (size_t i = 0; i < h->n_fields; i++) {
 		if (is_hop(&h->fields[i]))
@@ -149,8 +152,10 @@ static void http(struct client *c)
 		absolute(c, &h);
 	else if (!ward_http_authority(h.target.p, h.target.len, host, &port) || !port)
 		say_bad_request(c);
-	else
+	else {
+		ward_http_undot(host);
 		go(c, WARD_FRONT_CONNECT, host, port, c->data + h.size, c->len - h.size);
+	}
 }
 
 static void take(struct client *c, size_t n)
