@@ -24,6 +24,19 @@ static uint64_t mix(uint64_t h, const char *text)
 	return h;
 }
 
+/* A process that has ended and that nobody has waited for does nothing any more. */
+static bool has_ended(const char *pid)
+{
+	char at[300], line[512] = "";
+	snprintf(at, sizeof(at), "/proc/%s/stat", pid);
+	FILE *in = fopen(at, "re");
+	const bool read = in && fgets(line, sizeof(line), in);
+	const char *state = read ? strrchr(line, ')') : NULL;
+	if (in)
+		fclose(in);
+	return !state || strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0;
+}
+
 pid_t ward_look_find(const char *name)
 {
 	char at[300], comm[32];
@@ -43,7 +56,7 @@ pid_t ward_look_find(const char *name)
 			continue;
 		comm[n] = '\0';
 		comm[strcspn(comm, "\n")] = '\0';
-		if (strcmp(comm, name) == 0)
+		if (strcmp(comm, name) == 0 && !has_ended(e->d_name))
 			found = (pid_t)atol(e->d_name);
 	}
 	if (d)

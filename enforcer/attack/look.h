@@ -16,7 +16,8 @@ struct ward_look {
 	bool other_user; /* its user namespace is not the observer's */
 };
 
-/* The process that is called so, or -1 with errno (ESRCH: none can be seen from here). */
+/* The process that is called so and has not ended. -1 with errno (ESRCH: none is seen from here).
+ */
 pid_t ward_look_find(const char *name);
 
 /* 0, or -1 with errno. */

@@ -16,6 +16,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/base/limit.h"
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/run/process_tree.h"
@@ -266,10 +267,10 @@ char *ward_commands_note(const struct ward_commands *c, const char *session)
 	char *text = NULL;
 	if (!c || c->ended == 0 ||
 		asprintf(&text,
-			"[limits] command = %llus ended %zu command(s) of the agent: wardfs audit show "
+			"[limits] command = %llus ended %zu command%s of the agent: wardfs audit show "
 			"--kind limit %s",
 			(unsigned long long)(c->plan->settings->command_ns / WARD_NS_PER_SEC),
-			c->ended, ward_shell_quoted(&word, session)) < 0)
+			c->ended, ward_s(c->ended), ward_shell_quoted(&word, session)) < 0)
 		return NULL;
 	return text;
 }

@@ -29,7 +29,7 @@ after"
 for n in 981 982 983; do
 	wait_until 60 no_sleep $n$$ || fail "sleep $n is left"
 done
-has "$ERR" "[limits] command = 1s ended 1 command(s) of the agent: wardfs audit show --kind limit ended"
+has "$ERR" "[limits] command = 1s ended 1 command of the agent: wardfs audit show --kind limit ended"
 expect 0 "$WARDFS" audit show --json --kind limit ended
 has "$OUT" '"name":"command"'
 has "$OUT" "its 1s are over; ended: bash -c trap"

@@ -83,8 +83,8 @@ Z
 			ip -n internet -6 addr add $a/128 dev lo nodad
 		done
 		ip -n internet -6 addr add fe80::53/64 dev wan nodad
-		# A container engine lets the host forward, and namespaces inherit that: the router would
-		# then answer for an address that nobody has.
+		# A container engine lets the host forward, and namespaces inherit that: the router
+		# would then answer for an address that nobody has.
 		ip netns exec internet sh -c "echo 0 >/proc/sys/net/ipv4/ip_forward"
 		for d in all wan; do
 			ip netns exec internet sh -c "echo 1 >/proc/sys/net/ipv4/conf/$d/accept_source_route"
