@@ -250,7 +250,7 @@ void ward_explain_rules(uint32_t rights, const struct ward_trace *trace, struct 
 		ward_rule_place(e->rule, b);
 		ward_buf_puts(b, "  ");
 		ward_rule_text(e->rule, b);
-		ward_buf_puts(b, e->decides ? "\n" : "  (beaten by a later one)\n");
+		ward_buf_puts(b, e->decides ? "\n" : "  (overridden by a later line)\n");
 	}
 	if (trace->left_out)
 		ward_buf_printf(b, "    and %zu more\n", trace->left_out);

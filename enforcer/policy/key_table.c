@@ -151,7 +151,7 @@ const struct ward_key ward_keys[] = {
 	WORD(TREE, "changes", changes, MIN, FROM_HOST, NO, WARD_READY_NONE, "keep", NOWHERE,
 		"What happens to changes when the session ends."),
 	WORD(TREE, "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", INTO_TREE(hardlinks),
-		"The most that a file allows that has names unknown to the tree."),
+		"The most that the session may do with a file that also has names outside the tree."),
 	LIST(TREE, "seed", SEED, BASE, BASE_ONLY, NO, ALL, NULL, INTO_TREE(seed),
 		"A line of a file that `run` makes in the tree where it is missing. Only in a "
 		"directory of `~/.local/share/wardfs/agents`."),
@@ -185,7 +185,7 @@ const struct ward_key ward_keys[] = {
 		"The file cannot be executed, whatever other rules give. A tree that the pattern "
 		"names as a whole is also mounted noexec."),
 	RULE(FILES, "secret", SECRET,
-		"As in [guard], of what the rule before it gives; a later rule takes its place."),
+		"As in [guard], within what the earlier rule allows. A later rule replaces it."),
 	LIFT("read", LIFT_READ,
 		"One file, without wildcards, that may be read although a shipped profile's "
 		"`secret`, `deny` or `hide` of [guard] covers it."),
@@ -291,8 +291,8 @@ const struct ward_key ward_keys[] = {
 		"What a row of the table of risks costs, never less than by itself. Of several lines "
 		"the largest number counts."),
 	LIST(AUTO, "from", RISK_FROM, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_from),
-		"From so many points on mode `auto` picks at least this mode, never from more than by "
-		"itself. Of several lines the smallest number counts."),
+		"Mode `auto` picks at least this mode from this many points on. A line can lower the "
+		"number, not raise it. Of several lines the smallest number counts."),
 	LIST(AUTO, "signers", SIGNER, ADD, FROM_HOST, NO, ALL, NULL, INTO(auto_signers),
 		"A public key of minisign or signify. Where a program comes from costs nothing in mode "
 		"`auto` if the program is signed with it. Without a key no signature counts."),
@@ -383,7 +383,7 @@ const struct ward_key ward_keys[] = {
 		"printed at the end of a run."),
 	LIST(EXPECT, "lookup", EXPECTED_LOOK, BASE, BASE_ONLY, YES, ALL, NULL,
 		READ(ward_expected_read),
-		"The same of looks alone that are answered as if nothing were there: programs that "
+		"Lookups of hidden names, which wardfs answers with \"no such file\": programs that "
 		"try `.env` in each directory."),
 	LIST(EXPECT, "host", EXPECTED_HOST, BASE, BASE_ONLY, YES, ALL, NULL, NOWHERE,
 		"The same of a destination. Without a port: all of them."),

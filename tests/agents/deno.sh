@@ -74,7 +74,7 @@ has "$OUT" "read /etc/hostname"
 has "$OUT" "Deno asked for read: /etc/hostname"
 has "$OUT" "Deno asked for write: .git/config"
 has "$OUT" "Deno asked for net: 1.1.1.1:443"
-expect 0 "$WARDFS" audit show both
+expect 0 "$WARDFS" audit show -v both
 has "$OUT" '"mode":"deno"'
 has "$OUT" '"seccomp":"strict"'
 
@@ -136,7 +136,7 @@ esac
 if [ "$(id -u)" -ne 0 ]; then
 	[ $status -eq 133 ] || fail "the ordinary user has a control group here"
 fi
-expect 0 "$WARDFS" audit show --kind limit starved
+expect 0 "$WARDFS" audit show -v --kind limit starved
 has "$OUT" memory
 
 # The flags follow the policy.

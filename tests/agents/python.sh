@@ -33,7 +33,7 @@ expect 7 "$WARDFS" run --mode wasm -s plain main.py one "t w o" <../in
 [ "$OUT" = "['one', 't w o'] piped 2 $PWD" ] || fail "a script: $OUT"
 has "$ERR" err
 has "$ERR" "confines nothing by itself"
-expect 0 "$WARDFS" audit show plain
+expect 0 "$WARDFS" audit show -v plain
 has "$OUT" '"about":"Python in WebAssembly (pyodide 314.'
 has "$OUT" '"confines":false'
 has "$OUT" '"seccomp":"strict"'
@@ -146,6 +146,6 @@ printf '%s\n' 'import os, sys' 'open("made", "w").write(sys.stdin.read())' 'prin
 echo piped >../in
 expect 7 /mnt/wardfs run --mode wasm -s deno a.py one <../in
 [ "$OUT" = "['one']" ] && [ "$(cat made)" = piped ] || fail "in Deno: $OUT$ERR"
-has "$(/mnt/wardfs audit show deno)" ') in Deno"'
+has "$(/mnt/wardfs audit show -v deno)" ') in Deno"'
 S
 with_agents "$WARD_TMP/run.sh"

@@ -614,11 +614,13 @@ static void say_first(const struct args *a, const struct proposal *p)
 	if (!p->had)
 		return;
 	if (p->was.len)
-		ward_sayf("your file for this project, %s, plays no part in the first run; what is "
-			  "learned is added to it, and its own lines go on deciding",
+		ward_sayf(
+			"wardfs learn ignores your file for this project, %s, in the first run; what is "
+			"learned is added to it, and its own lines go on deciding",
 			p->place.owner_file);
 	else
-		ward_sayf("your file for this project, %s, plays no part", p->place.owner_file);
+		ward_sayf(
+			"wardfs learn ignores your file for this project, %s", p->place.owner_file);
 }
 
 int ward_cmd_learn(int argc, char **argv)

@@ -96,10 +96,10 @@ static error_t parse_grant(int key, char *arg, struct argp_state *state)
 
 static const struct argp grant_argp = {grant_options, parse_grant,
 	"SESSION read|append|write PATTERN\nSESSION connect HOST[:PORT]\nSESSION --token FILE",
-	"Gives a running session a right that its policy does not give, for a while. PATTERN is that of a "
-	"rule, from the root of the sandbox: /workspace/docs/** (quote it for the shell). It ends by "
+	"Gives a running session a right that its policy does not give, for a while. PATTERN is written as "
+	"in a rule, from the root of the sandbox: /workspace/docs/** (quote it for the shell). It ends by "
 	"itself, after --for and after --uses, and what was opened under it ends then, too. No grant lifts "
-	"a guard, the floor, the project's policy file, noexec or secret: what stands against it is named. "
+	"a guard, the floor, the project's policy file, noexec or secret; wardfs names the rule that prevents one. "
 	"Prints the id, for wardfs revoke.\v"
 	"Exit status: 0 it is in force; 1 it was refused; 2 wrong use.",
 	NULL, NULL, NULL};

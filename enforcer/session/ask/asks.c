@@ -137,7 +137,7 @@ static int show(struct ward_asks *a, struct ward_asked *q)
 		ward_asker_add(o, q->process, a->top, a->n < WARD_ASKS_LOOKED);
 	json_object_set_new(o, "promise",
 		json_string(q->host  ? "this host and port, wherever the name leads"
-			    : q->ino ? "this file, not what is in it"
+			    : q->ino ? "this file, whatever it contains later"
 				     : "this name"));
 	q->shown = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(o);

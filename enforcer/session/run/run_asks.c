@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/grants.h"
+#include "enforcer/policy/pattern.h"
 #include "enforcer/session/control/control.h"
 
 static void trail_failed(struct ward_running *r)
@@ -203,10 +204,34 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	return e;
 }
 
+/* An answer is to what was asked: a pattern has to cover that. Else it says why not. */
+static bool answers(const struct ward_running *r, const struct ward_control_request *q,
+	const struct ward_asked *asked, const char *pattern)
+{
+	ward_cleanup(ward_pattern_clear) struct ward_pattern p = {0};
+	struct ward_err err = WARD_ERR_INIT;
+	const char *const paths[] = {asked->path, asked->path2};
+	if (ward_pattern_parse(pattern, r->plan->settings->fold, &p, &err) < 0) {
+		refuse(q, err.text);
+		return false;
+	}
+	for (size_t i = 0; i < 2; i++)
+		if (*paths[i] && !ward_pattern_covers_path(&p, paths[i], strlen(paths[i]))) {
+			ward_err_set(&err, -EINVAL,
+				"the pattern '%s' does not cover %s, which was asked about",
+				pattern, paths[i]);
+			refuse(q, err.text);
+			return false;
+		}
+	return true;
+}
+
 static void give_all(struct ward_running *r, struct ward_control_request *q,
 	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
+	if (pattern && !asked->host && !answers(r, q, asked, pattern))
+		return;
 	struct giving *g = calloc(1, sizeof(*g));
 	if (!g) {
 		refuse(q, "out of memory");

@@ -102,7 +102,7 @@ own=$(find "$XDG_CONFIG_HOME/wardfs/projects" -name '*.policy')
 expect 0 "$WARDFS" policy add deny /workspace/lib
 expect 0 "$WARDFS" learn --write -- sh -c 'echo "the command runs"; echo x >made.txt'
 has "$ERR" "learning under medium; if the command succeeds, it runs a second time"
-has "$ERR" "your file for this project, $own, plays no part in the first run; what is learned is added to it"
+has "$ERR" "wardfs learn ignores your file for this project, $own, in the first run; what is learned is added to it"
 has "$OUT" "+ write = /workspace/made.txt"
 hasnt "$OUT" "extends = medium"
 grep -qx 'deny = /workspace/lib' "$own" || fail "$(cat "$own")"

@@ -38,6 +38,9 @@ echo "--- what was refused at once succeeds when it is tried again; a pattern an
 begin pattern sh -c 'until mkdir .github/a; do sleep 0.1; done; mkdir .github/b && echo e >.github/b/f'
 question pattern
 [ "$(member pattern 'q["action"]')" = mkdir ] || fail "$(member pattern q)"
+# A pattern that leaves out what was asked would widen something else.
+expect 1 "$WARDFS" approve "$Q" pattern '/workspace/other/**'
+has "$ERR" "the pattern '/workspace/other/**' does not cover /workspace/.github/a"
 expect 0 "$WARDFS" approve "$Q" pattern '/workspace/.github/**'
 # The answer gives what was asked for: names may come, and files may not be written.
 end 2 pattern

@@ -28,7 +28,7 @@ expect 0 "$WARDFS" run --policy ../default.policy -- /usr/bin/python3 -c "$shm"
 has "$OUT" "shmget fine"
 expect 0 "$WARDFS" run --policy ../strict.policy --session strict -- /usr/bin/python3 -c "$shm"
 has "$OUT" "shmget Function not "
-expect 0 "$WARDFS" audit show --kind session.start strict
+expect 0 "$WARDFS" audit show -v --kind session.start strict
 has "$OUT" '"seccomp":"strict"'
 expect 0 "$WARDFS" run --policy ../strict.policy -- /usr/bin/python3 -c "$another"
 [ -z "$OUT" ] || fail "$OUT"

@@ -55,7 +55,7 @@ hasnt "$OUT" s3cret
 expect 0 "$WARDFS" audit verify program
 expect 0 "$WARDFS" audit denials --expected program
 has "$OUT" .env
-expect 0 "$WARDFS" audit show program
+expect 0 "$WARDFS" audit show -v program
 has "$OUT" '"mode":"wasm"'
 expect 0 "$WARDFS" run --mode wasm react.wasm
 [ "$OUT" = initialized ] || fail "a reactor: $OUT"

@@ -82,7 +82,7 @@ has "$OUT" " --dir /tmp::/tmp "
 has "$OUT" " --dir .::. "
 has "$OUT" " --env FOO=b c "
 has "$OUT" "-Wmax-memory-size=314572800 kept.wasm one t w o"
-expect 0 "$WARDFS" audit show first
+expect 0 "$WARDFS" audit show -v first
 has "$OUT" '"about":"wasmtime"'
 has "$OUT" '"confines":true'
 run --dry-run kept.wasm
@@ -118,7 +118,7 @@ rm -rf "$HOME"/.local/state/wardfs/wasm
 expect 0 "$WARDFS" run --mode wasm -s node kept.wasm
 [ "$OUT" = kept ] || fail "Node: $OUT"
 has "$ERR" "confines nothing by itself"
-expect 0 "$WARDFS" audit show node
+expect 0 "$WARDFS" audit show -v node
 has "$OUT" 'WASI of Node'
 has "$OUT" '"confines":false'
 # Whether it follows a link depends on its version: to the sandbox' own file, never to the host's.

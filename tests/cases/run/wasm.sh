@@ -49,7 +49,7 @@ hasnt "$OUT" s3cret
 expect 0 "$WARDFS" audit verify script
 expect 0 "$WARDFS" audit denials --expected script
 has "$OUT" .env
-expect 0 "$WARDFS" audit show script
+expect 0 "$WARDFS" audit show -v script
 has "$OUT" '"mode":"wasm"'
 has "$OUT" '"seccomp":"strict"'
 

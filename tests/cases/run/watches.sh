@@ -137,7 +137,8 @@ set -eu
 WARD_TMP=$HOME
 . ./functions.sh
 kind=few
-echo 3 >/proc/sys/user/max_fanotify_marks || exit 1
+# A session takes three quarters of them.
+echo 4 >/proc/sys/user/max_fanotify_marks || exit 1
 expect 0 "$WARDFS" mount --session few --policy ./all.policy few mnt
 changes few mnt
 expect 0 python3 ask.py few

@@ -20,7 +20,7 @@ echo text >file
 echo beside >"$BESIDE"
 chmod 644 "$BESIDE"
 last() {
-	"$WARDFS" audit show | awk -v k="$1" '$3 == k' | tail -n 1
+	"$WARDFS" audit show -v | awk -v k="$1" '$3 == k' | tail -n 1
 }
 for m in none process; do
 	# Said loudly, and in the trail; an attestation lists it as not held.

@@ -76,7 +76,7 @@ if [ "$(id -u)" = 0 ]; then
 	"$WARDFS" run --mode process --policy u.policy -- sh -c ': >up; while test -e up; do sleep 0.1; done' 2>err &
 	pid=$!
 	wait_until 60 test -e up || fail "not started: $(cat err)"
-	expect 0 "$WARDFS" umount ../mnt
+	expect 0 "$WARDFS" umount --lazy ../mnt
 	rmdir ../mnt
 	sleep 1
 	rm up

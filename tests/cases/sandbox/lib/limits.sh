@@ -16,7 +16,7 @@ limits() {
 
 # last KIND: the last record of this kind in the last trail.
 last() {
-	"$WARDFS" audit show | awk -v k="$1" '$3 == k' | tail -n 1
+	"$WARDFS" audit show -v | awk -v k="$1" '$3 == k' | tail -n 1
 }
 
 # Needs 200 MB.
