@@ -200,7 +200,7 @@ static double now(void)
 static int attack(const struct args *a)
 {
 	struct ward_world w;
-	char why[256];
+	char why[2048];
 	const char *sandbox;
 	char **words = NULL;
 	size_t n;
@@ -215,7 +215,10 @@ static int attack(const struct args *a)
 	}
 	if (sandbox_of(a, &w, &words, &sandbox) == 0) {
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
-			ward_tellf("wardfs attack: %s. Add -v to see what it says.\n", why);
+			ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
+				*why ? ". It says:" : "");
+			for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
+				ward_tellf("  %s\n", line);
 		} else {
 			const struct ward_attack_run r = {sandbox, words, v, n, now() - began};
 			if (a->json)

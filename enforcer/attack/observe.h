@@ -29,8 +29,8 @@ struct ward_attack_outcome {
 
 /*
  * argv: the sandbox's command line, which "PROGRAM inside FACTS" is added to; NULL: none (mode
- * "none"). Fills in the n outcomes, whose attempt and group are set. 0, or -1 with a message in why
- * where the sandbox did not even start. verbose: its messages go to standard error.
+ * "none"). Fills in the n outcomes, whose attempt and group are set. 0, or -1 with the sandbox's
+ * own messages in why if it did not even start. verbose: its messages go to standard error.
  */
 int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
 	struct ward_attack_outcome *v, size_t n, char *why, size_t size);

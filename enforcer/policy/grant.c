@@ -43,7 +43,8 @@ static int check_pattern(const char *text, struct ward_err *err)
 	struct ward_pattern p = {0};
 	if (*text != '/')
 		return ward_err_set(err, -EINVAL,
-			"the pattern of a grant begins with '/', and '%s' does not", text);
+			"write the path as the sandbox sees it, from the root (/workspace/%s), not '%s'",
+			text, text);
 	int r = ward_pattern_parse(text, false, &p, err);
 	if (r < 0)
 		return r;

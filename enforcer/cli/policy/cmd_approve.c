@@ -54,7 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (a->n == 1)
-			ward_arguments_wrong(state, "an answer is needed, or no argument");
+			ward_arguments_wrong(state,
+				"give an answer: no, once, path, pattern, for or always. Without arguments wardfs lists the questions");
 		if (a->n && a->watch)
 			ward_arguments_wrong(state, "--watch takes no answer");
 		return 0;

@@ -166,8 +166,10 @@ static void on_grant(struct ward_granting *g, struct ward_control_request *q)
 	snprintf(issuer, sizeof(issuer), "uid %u", by.uid);
 	by.how = "wardfs grant";
 	if (!read_grant(q->body, issuer, &grant)) {
-		ward_control_reply(
-			q, error_json(WARD_EXIT_USAGE, "the request cannot be understood"));
+		ward_control_reply(q,
+			error_json(WARD_EXIT_USAGE,
+				"this is no right that a grant gives: write read, append, write or "
+				"connect, and give a time and uses above zero"));
 		return;
 	}
 	struct asked *a = take_client(q);

@@ -288,7 +288,7 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
-		refuse(q, "the answer cannot be understood");
+		refuse(q, "answer no, once, path, pattern, for or always; a time is a day at most");
 		return;
 	}
 	const struct ward_asks_answer how = {.result = "refused", .how = by, .who = &who};

@@ -65,6 +65,9 @@ verdicts ../out.json held | grep -x tcp-loopback >/dev/null || fail "a network n
 echo "--- a sandbox that does not start is no sandbox that holds"
 expect 125 "$WARD_BUILD/wardfs" attack --sandbox false
 echo "$ERR" | grep -q 'did not start' || fail "$ERR"
+expect 125 "$WARD_BUILD/wardfs" attack --policy nothing.policy
+echo "$ERR" | grep -q 'did not start wardfs-attack. It says:' || fail "$ERR"
+echo "$ERR" | grep -q '^  wardfs: .*nothing.policy' || fail "its message is missing: $ERR"
 
 echo "--- nothing planted is followed"
 echo mine >../victim
