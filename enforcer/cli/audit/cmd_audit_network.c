@@ -79,7 +79,9 @@ static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	return ward_index_query(c->store, question, take_row, &a, err);
 }
 
-static int ask_one(struct audit_cmd *c, struct ward_traffic *n, struct ward_err *err)
+/* *ret_damaged: the exit status if the trail is damaged, 0 otherwise. */
+static int ask_one(
+	struct audit_cmd *c, struct ward_traffic *n, int *ret_damaged, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -87,7 +89,7 @@ static int ask_one(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	if (r == 0)
 		r = ward_traffic_read(n, name, log, err);
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		*ret_damaged = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -146,7 +148,8 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {.host = c->host,
 		.since = c->since ? c->since_time : NULL,
 		.until = c->until ? c->until_time : NULL};
-	int r = c->session ? ask_one(c, &n, err) : ask_all(c, &n, err);
+	int damaged = 0;
+	int r = c->session ? ask_one(c, &n, &damaged, err) : ask_all(c, &n, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -162,7 +165,7 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	if (!c->session)
 		ward_say(
 			"found in the index; these trails were not verified: 'wardfs audit verify --all' verifies them");
-	return 0;
+	return damaged;
 }
 
 /* --- on the command line --- */
@@ -181,7 +184,7 @@ const struct argp audit_network_argp = {network_options, audit_verb_parse, "[SES
 	"Lists connections to other hosts, connections from this host to published ports, and "
 	"refused ones: direction, program, destination, bytes and decision. Without SESSION it "
 	"answers for all sessions from the index. SESSION is a name, its unique beginning, or "
-	"latest.\vExit status: 0; 2 usage; 125 a trail cannot be read.",
+	"latest.\vExit status: 0; 1 the trail of SESSION was changed; 2 usage; 125 a trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb network_verb = {
 	.name = "network",
