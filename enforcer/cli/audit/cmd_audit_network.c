@@ -11,6 +11,7 @@
 #include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
@@ -60,7 +61,8 @@ static int take_row(
 	return r;
 }
 
-static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err *err)
+static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct audit_left_out *left,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
 	struct ward_index_result res = {0};
@@ -76,7 +78,8 @@ static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	}
 	audit_ledger_note_question(c, ward_buf_str(&said));
 	struct asking a = {.c = c, .n = n};
-	return ward_index_query(c->store, question, take_row, &a, err);
+	r = ward_index_query(c->store, question, take_row, &a, err);
+	return r == 0 ? audit_left_out_indexed(c, true, left, err) : r;
 }
 
 /* *ret_damaged: the exit status if the trail is damaged, 0 otherwise. */
@@ -131,11 +134,14 @@ static void print(const struct ward_traffic *n)
 }
 
 /* An empty answer is a different one where no attempt leaves a record. */
-static void say_nothing(const struct audit_cmd *c, const struct ward_traffic *n)
+static void say_nothing(
+	const struct audit_cmd *c, const struct ward_traffic *n, const struct audit_left_out *left)
 {
+	const char *in = left->n_lost ? "in the trails that wardfs could read, " : "";
 	if (!c->session)
-		ward_say(
-			"no connection or attempt is recorded; sessions without a network ([network] mode = none) record none");
+		ward_sayf(
+			"%sno connection or attempt is recorded; sessions without a network ([network] mode = none) record none",
+			in);
 	else if (n->unrecorded)
 		ward_say(
 			"this session had no network ([network] mode = none): the kernel refuses each connection, and no attempt is recorded");
@@ -148,8 +154,9 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {.host = c->host,
 		.since = c->since ? c->since_time : NULL,
 		.until = c->until ? c->until_time : NULL};
+	ward_cleanup(audit_left_out_clear) struct audit_left_out left = {0};
 	int damaged = 0;
-	int r = c->session ? ask_one(c, &n, &damaged, err) : ask_all(c, &n, err);
+	int r = c->session ? ask_one(c, &n, &damaged, err) : ask_all(c, &n, &left, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -157,7 +164,7 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	else if (n.rows)
 		print(&n);
 	if (!n.rows)
-		say_nothing(c, &n);
+		say_nothing(c, &n, &left);
 	if (ward_out_flush() < 0)
 		return ward_err_sys(err, -EIO, "stdout");
 	if (n.not_listed)
@@ -165,7 +172,8 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	if (!c->session)
 		ward_say(
 			"found in the index; these trails were not verified: 'wardfs audit verify --all' verifies them");
-	return damaged;
+	r = audit_left_out_say(&left, err);
+	return r < 0 ? r : damaged;
 }
 
 /* --- on the command line --- */

@@ -32,3 +32,36 @@ ask 0 good
 expect 1 "$WARDFS" audit file a.txt bad
 has "$OUT" a.txt
 expect 0 "$WARDFS" audit file a.txt good
+
+echo "--- all sessions: each answer says which one it does not cover, and why"
+mkdir ../copies
+every() {
+	for question in network guarantees 'sql "SELECT count(*) FROM records"' 'list --label a=b'; do
+		eval expect "$1" '"$WARDFS"' audit "$question" --state '"$2"'
+		[ -z "$3" ] || has "$ERR" "$3"
+		[ "$3" ] || hasnt "$ERR" "left out"
+	done
+}
+cp "$STATE/sessions/good/trail.jsonl" good.jsonl
+cp -r "$STATE" ../copies/whole
+every 0 ../copies/whole ""
+cp -r "$STATE" ../copies/missing
+rm -r ../copies/missing/sessions/good
+every 125 ../copies/missing "left out 1 session whose trail is missing or damaged: good (its trail is missing)"
+expect 125 "$WARDFS" audit network --state ../copies/missing
+has "$ERR" "in the trails that wardfs could read, no connection or attempt is recorded"
+has "$ERR" "this answer is incomplete. 'wardfs audit verify --all' verifies each trail"
+cp -r "$STATE" ../copies/cut
+rm -f ../copies/cut/index.sqlite
+sed -i '$d' ../copies/cut/sessions/good/trail.jsonl
+for verb in network "sql 'SELECT 1'"; do
+	eval expect 125 '"$WARDFS"' audit "$verb" --state ../copies/cut
+	has "$ERR" "good (its trail has $(($(wc -l <good.jsonl) - 1)) of $(wc -l <good.jsonl) records)"
+done
+cp -r "$STATE" ../copies/odd
+rm -f ../copies/odd/index.sqlite
+sed -i '3s/^./x/' ../copies/odd/sessions/good/trail.jsonl
+expect 125 "$WARDFS" audit network --state ../copies/odd
+has "$ERR" "of its trail"
+expect 0 "$WARDFS" audit remove --force --reason test good
+every 0 "$STATE" "left out 1 session whose trail is gone by the ledger: good (removed 20"

@@ -8,7 +8,8 @@ set -eu
 
 # same WHAT: every record of every trail, and no other
 same() {
-	audit sql --json 'SELECT * FROM records ORDER BY session, seq' >rows.json || fail "$1: sql"
+	audit sql --json 'SELECT * FROM records ORDER BY session, seq' >rows.json 2>err ||
+		grep -q 'left out .* missing or damaged' err || fail "$1: sql: $(cat err)"
 	python3 "$WARD_SRC/tests/cases/audit/lib/index-same.py" "$STATE" || fail "$1: the index is not what the trails are"
 }
 
@@ -43,6 +44,7 @@ rm -r state/sessions/one
 run --session three --events 3
 cp state/sessions/three/trail.jsonl kept
 same "one is gone"
+grep -q 'left out 1 session whose trail is missing or damaged: one (its trail is missing)' err || fail "$(cat err)"
 rm -r state/sessions/three state/ledger.jsonl
 run --session three --events 4
 same "another one of the same name"
