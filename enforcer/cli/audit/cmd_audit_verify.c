@@ -437,6 +437,8 @@ static bool verify_attestation(struct verify *v, int fd, const char *member)
 		n_keys = host_keys(v, name, own);
 	}
 	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, NULL);
+	if (member[0])
+		audit_verdicts_beside(&v->verdicts, &res);
 	snprintf(both, sizeof(both), "%s%s", name[0] ? name : "attestation", member);
 	report(v, both, &res);
 	return true;

@@ -46,11 +46,13 @@ in_place --checkpoints away/one/checkpoints ./one.tar || fail "with checkpoints 
 python3 "$WARD_SRC/tests/cases/audit/lib/bundle-hostile.py" one.tar
 for bad in bad-*.tar; do
 	expect 125 in_place "./$bad"
-	grep -q 'did not write this archive' verdict || fail "$bad: $(cat verdict)"
+	grep -q 'this archive was changed or cut after wardfs wrote it' verdict || fail "$bad: $(cat verdict)"
 done
 [ ! -e escaped ] && [ ! -e ../escaped ] || fail "an archive wrote a file"
 expect 1 in_place ./edited.tar
 grep -q '^one: edited' verdict || fail "edited: $(cat verdict)"
+grep -q '^one/attestation.json: .*its signature is good, but the trail in this bundle is not the one that it attests' verdict ||
+	fail "edited: the attestation: $(cat verdict)"
 cp -r away/one good
 sed -i '5s/"cat"/"dog"/' away/one/trail.jsonl
 both "a changed record" edited

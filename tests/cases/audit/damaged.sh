@@ -65,3 +65,26 @@ expect 125 "$WARDFS" audit network --state ../copies/odd
 has "$ERR" "of its trail"
 expect 0 "$WARDFS" audit remove --force --reason test good
 every 0 "$STATE" "left out 1 session whose trail is gone by the ledger: good (removed 20"
+
+echo "--- a compressed trail with a flipped byte: handed on as it is, with exit status 1"
+expect 0 "$WARDFS" run --session packed -- true
+expect 0 "$WARDFS" audit prune
+flipped=$STATE/sessions/packed/trail.jsonl.zst
+expect 0 "$WARDFS" audit attest -o good.att packed
+python3 - "$flipped" <<'END'
+import sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[len(b) // 2] ^= 1
+open(sys.argv[1], "wb").write(b)
+END
+expect 1 "$WARDFS" audit attest -o flipped.att packed
+has "$ERR" "cannot attest packed: edited"
+expect 1 "$WARDFS" audit bundle -o flipped.tar packed
+has "$ERR" "the trail of packed is not intact; the bundle contains it unchanged"
+tar -xf flipped.tar
+cmp packed/trail.jsonl.zst "$flipped" || fail "another trail is in the bundle"
+[ ! -e packed/attestation.json ] && ! grep -q '^attestation.json' packed/README || fail "it has an attestation"
+expect 0 "$WARDFS" audit key show
+echo "$OUT" >host.pub
+expect 1 "$WARDFS" audit verify --key host.pub flipped.tar
+has "$OUT" "packed: edited at record 1"
