@@ -178,13 +178,13 @@ static json_t *session_json(const struct ward_ledger_session *s, bool there)
 	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
 	const char *when = s->removed ? s->removed_time : s->expired_time;
 	bool by = gone && s->removed;
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o, s:s?}", "session",
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o, s:s?, s:s?}", "session",
 		s->name, "start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
 		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
 		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
 		gone, "gone_time", gone ? when : NULL, "gone_by",
-		by ? json_integer((json_int_t)s->removed_by) : json_null(), "held",
-		s->held ? s->held_reason : NULL);
+		by ? json_integer((json_int_t)s->removed_by) : json_null(), "gone_reason",
+		by ? s->removed_reason : NULL, "held", s->held ? s->held_reason : NULL);
 }
 
 static void print_header(struct list *l)

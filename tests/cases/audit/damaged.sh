@@ -65,6 +65,7 @@ expect 125 "$WARDFS" audit network --state ../copies/odd
 has "$ERR" "of its trail"
 expect 0 "$WARDFS" audit remove --force --reason test good
 every 0 "$STATE" "left out 1 session whose trail is gone by the ledger: good (removed 20"
+has "$ERR" ": test)"
 
 echo "--- a compressed trail with a flipped byte: handed on as it is, with exit status 1"
 expect 0 "$WARDFS" run --session packed -- true
