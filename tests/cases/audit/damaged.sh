@@ -89,3 +89,22 @@ expect 0 "$WARDFS" audit key show
 echo "$OUT" >host.pub
 expect 1 "$WARDFS" audit verify --key host.pub flipped.tar
 has "$OUT" "packed: edited at record 1"
+
+echo "--- what a report and a summary must not claim: a connection nobody records, a trail that the
+command could have changed"
+for mode in process none; do
+	expect 0 "$WARDFS" run --mode $mode --session in-$mode -- true
+	warning="In mode $mode the command has its user's rights and could have changed this trail."
+	expect 0 "$WARDFS" audit report --format md in-$mode
+	has "$OUT" "The trail is complete and unaltered. $warning"
+	expect 0 "$WARDFS" audit summary in-$mode
+	has "$OUT" "$warning"
+done
+expect 0 "$WARDFS" run --session walled -- true
+expect 0 "$WARDFS" audit report --format md walled
+has "$OUT" "The session had no network. The kernel refuses every connection there, and wardfs records no attempt."
+hasnt "$OUT" "network connection"
+hasnt "$OUT" "could have changed this trail"
+expect 0 "$WARDFS" audit summary walled
+has "$OUT" "network    none: the kernel refuses every connection, and wardfs records no attempt"
+hasnt "$OUT" "could have changed this trail"
