@@ -324,9 +324,15 @@ static void print(const struct guarantees *g)
 			ward_outf("%s: %s\n", text_of(at, "layer"), text_of(at, "text"));
 	}
 	const size_t n = json_array_size(g->failed);
+	ward_cleanup(ward_buf_clear) struct ward_buf attempts = WARD_BUF_INIT;
+	if (n)
+		ward_buf_printf(&attempts, "%zu attempt%s inside %s not refused", n, ward_s(n),
+			ward_were(n));
+	else
+		ward_buf_puts(&attempts, "no attempt inside succeeded");
 	ward_outf("%" JSON_INTEGER_FORMAT " session%s, %" JSON_INTEGER_FORMAT
-		  " of them without a sandbox; %zu attempt%s inside %s not refused\n",
-		g->sessions, ward_s((uint64_t)g->sessions), g->without, n, ward_s(n), ward_were(n));
+		  " of them without a sandbox; %s\n",
+		g->sessions, ward_s((uint64_t)g->sessions), g->without, ward_buf_str(&attempts));
 }
 
 static bool any_missing(const struct guarantees *g)

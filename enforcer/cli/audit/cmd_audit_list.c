@@ -238,7 +238,7 @@ static void print_session(struct list *l, const struct ward_ledger_session *s, b
 		ward_buf_puts(&end, "trail missing");
 	else if (there)
 		ward_buf_puts(&end, !s->ended	  ? "no end"
-				    : s->complete ? "complete"
+				    : s->complete ? "ended"
 				    : s->cause[0] ? "incomplete: "
 						  : "incomplete");
 	if (there && s->ended && !s->complete)
