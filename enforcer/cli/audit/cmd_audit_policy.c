@@ -82,7 +82,9 @@ static int print_at(struct audit_cmd *c, const char *name, const struct ward_pol
 	if (!one && t->n > 0 && has_begun(c, name))
 		one = &t->v[0];
 	if (!one)
-		return ward_err_set(err, -ENOENT, "%s began later than %s", name, c->at_time);
+		return ward_err_set(err, -ENOENT, "%s began later than %s%s%s", name, c->at_time,
+			t->n && t->v[0].since ? ": it started at " : "",
+			t->n && t->v[0].since ? t->v[0].since : "");
 	if (c->json)
 		ward_print_json(policy_json(one));
 	else
