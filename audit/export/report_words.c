@@ -162,9 +162,16 @@ static void say_files(const struct words *w)
 
 static void say_network(const struct words *w)
 {
+	const char *network = ward_query_text(
+		json_object_get(json_object_get(w->report, "start"), "sandbox"), "network");
 	json_int_t made = 0;
 	size_t i = 0;
 	json_t *row = NULL;
+	if (network && strcmp(network, "none") == 0) {
+		say(w, "The session had no network. The kernel refuses every connection there, "
+		       "and wardfs records no attempt. ");
+		return;
+	}
 	json_array_foreach(json_object_get(w->report, "network"), i, row)
 	{
 		const char *decision = ward_query_text(row, "decision");
@@ -213,6 +220,11 @@ static void say_end(const struct words *w)
 	say(w, ". ");
 }
 
+bool ward_report_mode_warns(const char *mode)
+{
+	return mode && (strcmp(mode, "none") == 0 || strcmp(mode, "process") == 0);
+}
+
 /* What verification found, in a sentence; the words of verification themselves stand below. */
 static void say_whole(const struct words *w)
 {
@@ -227,6 +239,12 @@ static void say_whole(const struct words *w)
 		       "ran, or crashed.");
 	else
 		say(w, "The trail does not verify: what this page says may be wrong.");
+	const char *mode = ward_query_text(json_object_get(w->report, "start"), "mode");
+	if (!ward_report_mode_warns(mode))
+		return;
+	say(w, " In mode ");
+	say(w, mode);
+	say(w, WARD_REPORT_COULD_CHANGE);
 }
 
 void ward_report_words(

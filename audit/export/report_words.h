@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "enforcer/base/buf.h"
 
@@ -15,3 +16,9 @@ struct ward_report_style {
 /* The paragraph about a report of ward_report_collect(); ask ward_buf_error(). */
 void ward_report_words(
 	struct ward_buf *b, const json_t *report, const struct ward_report_style *style);
+
+/* What follows "In mode MODE" where the command could have changed its own trail. */
+#define WARD_REPORT_COULD_CHANGE                                                                   \
+	" the command has its user's rights and could have changed this trail."
+/* Of `mode` of session.start, or NULL: is it such a mode? */
+bool ward_report_mode_warns(const char *mode);

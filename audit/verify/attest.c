@@ -247,7 +247,7 @@ int ward_attest_state(
 		.records = a->verify->records, .probes = json_array(), .policies = json_array()};
 	char now[WARD_CLOCK_TEXT_MAX];
 	if (a->verify->records == 0)
-		return ward_err_set(err, -EBADMSG, "cannot attest %s: %s%s%s, no record is genuine",
+		return ward_err_set(err, -ENODATA, "cannot attest %s: %s%s%s, no record is genuine",
 			a->session, ward_verify_state_name(a->verify->state),
 			a->verify->text[0] ? ": " : "", a->verify->text);
 	sha256_init(&c.digest);

@@ -36,7 +36,7 @@ struct ward_attest_about {
 
 /*
  * The statement about the trail log. What is said of the session comes from its genuine records
- * alone (the first about->verify->records). -EBADMSG: nothing of the trail is genuine, so there is
+ * alone (the first about->verify->records). -ENODATA: nothing of the trail is genuine, so there is
  * nothing to attest. *ret is the caller's (json_decref()).
  */
 int ward_attest_state(struct ward_log *log, const struct ward_attest_about *about, json_t **ret,

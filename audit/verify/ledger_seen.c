@@ -11,7 +11,7 @@
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
 
-#define HEAD "wardfs ledger seen 2\n"
+#define HEAD "wardfs ledger seen 3\n"
 #define HEAD_LEN (sizeof(HEAD) - 1)
 #define BODY (HEAD_LEN + WARD_MAC_BYTES)
 
@@ -60,6 +60,7 @@ enum {
 	CAUSE = 1U << 7, /* there is one, perhaps empty */
 	REASON = 1U << 8,
 	CHECKPOINT = 1U << 9,
+	WHY = 1U << 10, /* a reason of its removal */
 };
 
 static uint64_t flags_of(const struct ward_ledger_session *s)
@@ -68,7 +69,7 @@ static uint64_t flags_of(const struct ward_ledger_session *s)
 	       (s->complete ? COMPLETE : 0U) | (s->expired ? EXPIRED : 0U) |
 	       (s->removed ? REMOVED : 0U) | (s->held ? HELD : 0U) | (s->lost ? LOST : 0U) |
 	       (s->cause ? CAUSE : 0U) | (s->held_reason ? REASON : 0U) |
-	       (s->has_checkpoint ? CHECKPOINT : 0U);
+	       (s->has_checkpoint ? CHECKPOINT : 0U) | (s->removed_reason ? WHY : 0U);
 }
 
 /* `before`: the keys that were written last; most sessions have the same. */
@@ -88,6 +89,7 @@ static void put_session(struct ward_buf *b, const struct ward_ledger_session *s,
 	put_text(b, s->expired_time);
 	put_text(b, s->removed_time);
 	put_number(b, s->removed_by);
+	put_text(b, s->removed_reason);
 	put_text(b, s->held_time);
 	put_number(b, s->held_by);
 	put_text(b, s->held_reason);
@@ -230,6 +232,7 @@ static void take_session(struct from *f, struct ward_ledger_view *v)
 	(void)take_text(f, s->expired_time, sizeof(s->expired_time));
 	(void)take_text(f, s->removed_time, sizeof(s->removed_time));
 	s->removed_by = take_number(f);
+	s->removed_reason = take_owned(f, flags & WHY);
 	(void)take_text(f, s->held_time, sizeof(s->held_time));
 	s->held_by = take_number(f);
 	s->held_reason = take_owned(f, flags & REASON);

@@ -3,7 +3,7 @@
  * What a reading of the ledger found, kept so that a listing reads what came after it and no more:
  * the file "ledger.seen" of the state directory (ward_store_read_seen()).
  *
- *   "wardfs ledger seen 2\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
+ *   "wardfs ledger seen 3\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
  *   ledger and of its checkpoints; where the reading ended (struct ward_ledger_resume); keys and
  *   sessions (struct ward_ledger_view). Numbers are of 8 bytes, in the order of this machine; a
  *   text is its length and its bytes.

@@ -15,6 +15,7 @@ void ward_ledger_view_free(struct ward_ledger_view *v)
 	for (size_t i = 0; i < v->n; i++) {
 		free(v->v[i].cause);
 		free(v->v[i].held_reason);
+		free(v->v[i].removed_reason);
 	}
 	free(v->v);
 	free(v->slots);

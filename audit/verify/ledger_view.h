@@ -32,7 +32,8 @@ struct ward_ledger_session {
 	char expired_time[40];
 	bool removed; /* the last thing that was done to it; the entry's signature is good */
 	char removed_time[40];
-	uint64_t removed_by; /* user id */
+	uint64_t removed_by;  /* user id */
+	char *removed_reason; /* owned, escaped; NULL: never removed */
 	/* "hold" without a later "release": neither removed nor expired counts meanwhile. */
 	bool held;
 	char held_time[40];

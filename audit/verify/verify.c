@@ -352,12 +352,16 @@ static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger
 	       ward_public_key_check(&k, text.data, text.len, signature);
 }
 
-static void take_removed(
+static int take_removed(
 	const struct ward_ledger_view *v, struct ward_ledger_session *s, const json_t *entry)
 {
 	s->removed = !s->held && is_signed(v, s, "removed", entry);
 	s->removed_by = (uint64_t)json_integer_value(json_object_get(entry, "by"));
 	take_time(s->removed_time, entry);
+	const char *reason = json_string_value(json_object_get(entry, "reason"));
+	free(s->removed_reason);
+	s->removed_reason = strdup(reason ? reason : "");
+	return s->removed_reason ? 0 : -ENOMEM;
 }
 
 /* Only what was kept as long as its start says can expire. */
@@ -394,6 +398,7 @@ static void begin_anew(struct ward_ledger_session *s)
 	memcpy(fresh.name, s->name, sizeof(fresh.name));
 	free(s->cause);
 	free(s->held_reason);
+	free(s->removed_reason);
 	*s = fresh;
 }
 
@@ -434,7 +439,7 @@ static int take_entry(
 		s->cause = strdup(cause ? cause : "");
 		r = s->cause ? 0 : -ENOMEM;
 	} else if (s && ward_line_is(l, "removed")) {
-		take_removed(v, s, e);
+		r = take_removed(v, s, e);
 	} else if (s && ward_line_is(l, "expired")) {
 		take_expired(v, s, e);
 	} else if (s && (ward_line_is(l, "hold") || ward_line_is(l, "release"))) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/export/report_words.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
@@ -137,6 +138,7 @@ void audit_about_print(
 	const char *ended = ward_query_text(e->end, "time");
 	const char *mode = ward_query_text(start, "mode");
 	const char *policy = ward_query_text(e->start, "policy");
+	const char *network = ward_query_text(json_object_get(start, "sandbox"), "network");
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
@@ -154,6 +156,12 @@ void audit_about_print(
 		ward_outf("command    %s\n", ward_buf_str(&command));
 	if (mode)
 		ward_outf("mode       %s\n", mode);
+	if (ward_report_mode_warns(mode))
+		ward_outf("           In mode %s%s\n", mode, WARD_REPORT_COULD_CHANGE);
+	if (network && strcmp(network, "none") == 0)
+		ward_outf(
+			"network    none: the kernel refuses every connection, and wardfs records "
+			"no attempt\n");
 	if (policy)
 		ward_outf("policy     %.16s…  printed by wardfs audit%s policy %s\n", policy,
 			c->system ? " --system" : "", ward_shell_quoted(&word, session));

@@ -158,11 +158,12 @@ static const struct ward_ledger_session *find_begun(
 	return found;
 }
 
-/* "removed TIME by user N", "expired TIME"; what is neither is missing. */
+/* "removed TIME by user N: REASON", "expired TIME"; what is neither is missing. */
 void audit_ledger_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret)
 {
 	if (s->removed)
-		ward_buf_printf(ret, "removed %s by user %" PRIu64, s->removed_time, s->removed_by);
+		ward_buf_printf(ret, "removed %s by user %" PRIu64 "%s%s", s->removed_time,
+			s->removed_by, s->removed_reason[0] ? ": " : "", s->removed_reason);
 	else if (s->expired)
 		ward_buf_printf(ret, "expired %s", s->expired_time);
 }

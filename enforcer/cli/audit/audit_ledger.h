@@ -45,5 +45,6 @@ int audit_ledger_exact(struct audit_cmd *c, const char *name, uint8_t root[WARD_
  */
 int audit_ledger_explain_gone(
 	struct audit_cmd *c, const char *what, int r, struct ward_err *err) ward_must_check;
-/* Appends "removed TIME by user N" or "expired TIME"; nothing where the ledger says neither. */
+/* Appends "removed TIME by user N: REASON" or "expired TIME"; nothing where the ledger says
+ * neither. */
 void audit_ledger_gone_text(const struct ward_ledger_session *s, struct ward_buf *ret);

@@ -53,14 +53,14 @@ void audit_selected_clear(struct audit_selected *s)
 	*s = (struct audit_selected){0};
 }
 
-void audit_select_warn(struct audit_cmd *c, const char *session, struct ward_log *log, bool indexed)
+int audit_select_warn(struct audit_cmd *c, const char *session, struct ward_log *log, bool indexed)
 {
 	uint64_t size = 0;
 	/* Verifying looks at every line, which the index is there to spare where they are many. */
-	if (indexed && !c->verify &&
-		(ward_log_size(log, &size) < 0 || size > AUDIT_SELECT_VERIFIED_MAX))
-		ward_sayf("found by the index, which proves nothing: --verify verifies the trail, "
-			  "and --no-index reads every record");
-	else
-		audit_trail_warn(c, session, log);
+	if (!indexed || c->verify ||
+		(ward_log_size(log, &size) == 0 && size <= AUDIT_SELECT_VERIFIED_MAX))
+		return audit_trail_warn(c, session, log);
+	ward_sayf("found by the index, which proves nothing: --verify verifies the trail, "
+		  "and --no-index reads every record");
+	return 0;
 }

@@ -29,7 +29,8 @@ int audit_select_prepare(struct audit_cmd *c, const char *session, struct ward_l
 int audit_select(struct audit_cmd *c, const char *session, struct ward_log *log,
 	struct audit_selected *ret, struct ward_err *err) ward_must_check;
 void audit_selected_clear(struct audit_selected *s);
-/* Says on stderr if the trail is not intact; or, of one where an index answered, that nobody
- * looked. */
-void audit_select_warn(
-	struct audit_cmd *c, const char *session, struct ward_log *log, bool indexed);
+/*
+ * Says on stderr if the trail is not intact; or, of one where an index answered, that nobody
+ * looked. Returns the exit status as audit_trail_warn() does, or 0 if nobody looked.
+ */
+int audit_select_warn(struct audit_cmd *c, const char *session, struct ward_log *log, bool indexed);

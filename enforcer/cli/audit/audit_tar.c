@@ -251,7 +251,7 @@ int audit_tar_read(int fd, const char *path, struct audit_tar *ret, struct ward_
 	int r = read_members(fd, (uint64_t)st.st_size, ret);
 	if (r == -EBADMSG)
 		return ward_err_set(
-			err, r, "%s: 'wardfs audit bundle' did not write this archive", path);
+			err, r, "%s: this archive was changed or cut after wardfs wrote it", path);
 	return r < 0 ? ward_err_sys(err, r, "%s", path) : 1;
 }
 

@@ -162,13 +162,29 @@ void audit_verified_clear(struct audit_verified *v)
 	ward_ledger_view_free(&v->ledger);
 }
 
-void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *log)
+/* Genuine records, whatever is missing by the trail's own word. */
+static bool is_genuine(enum ward_verify_state state)
+{
+	return state == WARD_VERIFY_INTACT || state == WARD_VERIFY_INCOMPLETE ||
+	       state == WARD_VERIFY_GAP || state == WARD_VERIFY_UNSTARTED;
+}
+
+int audit_trail_say(const struct ward_verify_result *res)
+{
+	if (res->state != WARD_VERIFY_INTACT && !res->running)
+		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res->state),
+			res->text[0] ? ": " : "", res->text);
+	return !is_genuine(res->state);
+}
+
+int audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *log)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_ledger_view ledger = {0};
 	struct ward_verify_result res = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
+	bool may = r == 0;
 	/* What an earlier reading of the ledger found is enough for a warning. */
 	if (r == 0)
 		r = c->verify ? audit_ledger_read(c, root, &ledger, &err)
@@ -179,11 +195,11 @@ void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log 
 		ward_ledger_view_free(&ledger);
 	}
 	ward_chain_wipe(root, sizeof(root));
-	if (r < 0)
+	if (r < 0) {
 		ward_sayf("this trail was not verified: %s", err.text);
-	else if (res.state != WARD_VERIFY_INTACT && !res.running)
-		ward_sayf("this trail is not intact: %s%s%s", ward_verify_state_name(res.state),
-			res.text[0] ? ": " : "", res.text);
+		return may;
+	}
+	return audit_trail_say(&res);
 }
 
 int audit_trail_open_segments(const char *path, int fd, struct ward_log **ret)

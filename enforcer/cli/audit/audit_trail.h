@@ -36,8 +36,14 @@ int audit_trail_verify(struct audit_cmd *c, const char *session, struct ward_log
 	struct audit_verified *ret, struct ward_err *err) ward_must_check;
 void audit_verified_clear(struct audit_verified *v);
 
-/* On stderr, if the trail is not intact (or still being written). */
-void audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *log);
+/* Says the result of a verification as audit_trail_warn() does, and returns the same. */
+int audit_trail_say(const struct ward_verify_result *res);
+/*
+ * Says on stderr if the trail is not intact (unless it is still being written). Returns the exit
+ * status: 1 if somebody or something changed the trail, or another key wrote it; 0 if each record
+ * is genuine, also where a crash cut the session off, and if the caller may not verify.
+ */
+int audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *log);
 
 /* Appends a path as it is called inside, escaped; a relative one is meant from the project. */
 void audit_trail_path(const char *path, struct ward_buf *ret);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls a verb of wardfs audit: its options and words, the store that they name, its exit status.
  */
+#include "enforcer/base/escape.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/cli/audit/audit_verb.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
@@ -116,6 +119,21 @@ static int open_store(struct audit_cmd *c, bool fills, struct ward_err *err)
 	return r == 0 ? ward_store_place_index(c->store, state, fills, c->owner, err) : r;
 }
 
+/* A file was named as a session is; or nothing ever ran on this host. */
+static void explain(const struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	struct stat st;
+	if (c->session && !strchr(c->session, '/') && stat(c->session, &st) == 0 &&
+		S_ISREG(st.st_mode))
+		(void)ward_err_set(err, -ENOENT, "%s is a file here: wardfs audit verify ./%s",
+			c->session, ward_shell_quoted(&word, c->session));
+	else if (!c->store && !c->state)
+		(void)ward_err_set(err, -ENOENT,
+			"this host has no trails. To verify a file of another host: wardfs audit "
+			"verify --key KEY ./FILE");
+}
+
 static int run(const struct audit_verb *v, struct audit_cmd *c)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -127,6 +145,8 @@ static int run(const struct audit_verb *v, struct audit_cmd *c)
 		r = open_store(c, v->fills, &err);
 	if (r == 0)
 		r = v->run(c, &err);
+	if (r == -ENOENT && strcmp(v->name, "verify") == 0)
+		explain(c, &err);
 	ward_store_close(c->store);
 	if (r < 0)
 		ward_say(err.text);

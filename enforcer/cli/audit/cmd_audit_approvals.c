@@ -48,7 +48,8 @@ static int add(const struct audit_cmd *c, struct ward_log *log, json_t *all, str
 	return r;
 }
 
-static int of_one(struct audit_cmd *c, json_t *all, struct ward_err *err)
+/* *ret_damaged: the exit status if the trail is damaged, 0 otherwise. */
+static int of_one(struct audit_cmd *c, json_t *all, int *ret_damaged, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -56,7 +57,7 @@ static int of_one(struct audit_cmd *c, json_t *all, struct ward_err *err)
 	if (r == 0)
 		r = add(c, log, all, err);
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		*ret_damaged = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -85,10 +86,11 @@ static int run_approvals(struct audit_cmd *c, struct ward_err *err)
 {
 	json_t *all = json_array();
 	uint64_t unread = 0;
+	int damaged = 0;
 	size_t i = 0;
 	const json_t *row = NULL;
 	int r = !all	     ? ward_err_sys(err, -ENOMEM, "approvals")
-		: c->session ? of_one(c, all, err)
+		: c->session ? of_one(c, all, &damaged, err)
 			     : of_all(c, all, &unread, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(all));
@@ -107,7 +109,7 @@ static int run_approvals(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && unread)
 		r = ward_err_set(
 			err, -EIO, "%" PRIu64 " trail%s could not be read", unread, ward_s(unread));
-	return r;
+	return r < 0 ? r : damaged;
 }
 
 /* --- on the command line --- */
@@ -123,7 +125,7 @@ const struct argp audit_approvals_argp = {approvals_options, audit_verb_parse, "
 	"Lists each question that was put to a person and each grant: what was allowed or refused, "
 	"by whom, for how long, what that person had been shown, and which accesses used it. "
 	"Without SESSION it answers for all sessions. SESSION is a name, its unique beginning, or "
-	"latest.\vExit status: 0; 2 usage; 125 a trail cannot be read.",
+	"latest.\vExit status: 0; 1 the trail of SESSION was changed; 2 usage; 125 a trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb approvals_verb = {
 	.name = "approvals",

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wardfs audit attest: writes the signed statement about a session. */
+#include <errno.h>
+
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_attestation.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_output.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/base/say.h"
 
 static int run_attest(struct audit_cmd *c, struct ward_err *err)
 {
@@ -14,7 +17,10 @@ static int run_attest(struct audit_cmd *c, struct ward_err *err)
 	int r = audit_attestation_make(c, &b, &intact, err);
 	if (r == 0)
 		r = audit_output_write(c, c->output, &b, err);
-	return r < 0 ? r : !intact;
+	/* Of a trail without a genuine record there is no statement. */
+	if (r == -ENODATA)
+		ward_say(err->text);
+	return r == -ENODATA ? 1 : r < 0 ? r : !intact;
 }
 
 /* --- on the command line --- */
@@ -28,7 +34,8 @@ const struct argp audit_attest_argp = {attest_options, audit_verb_parse, "[SESSI
 	"Writes a signed statement about a session: the policy in force, the guarantees that "
 	"held, and whether the trail is complete. 'wardfs audit verify' takes it as a FILE. "
 	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 1 "
-	"the trail or the ledger is not intact; 2 usage; 125 the trail cannot be read.",
+	"the trail or the ledger is not intact, and there is no statement if no record is "
+	"genuine; 2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb attest_verb = {
 	.name = "attest",

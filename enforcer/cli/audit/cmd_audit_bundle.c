@@ -127,7 +127,7 @@ static int put_file(int fd, const char *dir, const char *name, int from)
 
 /* Names files that are here, as they are called here: plain or compressed, and no others. */
 static int put_readme(int fd, const char *dir, struct ward_log *log,
-	const struct ward_policy_texts *texts, bool has_texts, bool has_approvals)
+	const struct ward_policy_texts *texts, bool has_texts, bool has_approvals, bool attested)
 {
 	size_t loaded = 0;
 	char name[WARD_SEGMENT_NAME_MAX];
@@ -141,7 +141,7 @@ static int put_readme(int fd, const char *dir, struct ward_log *log,
 		loaded += texts->v[i].loaded;
 	ward_buf_printf(&b, "%s%s%s%s%s%s%s", readme, name, readme_rest,
 		loaded > 1 ? readme_reloaded : "", has_texts ? readme_texts : "",
-		has_approvals ? readme_approvals : "", readme_end);
+		has_approvals ? readme_approvals : "", attested ? readme_end : "");
 	r = ward_buf_error(&b);
 	return r < 0 ? r : put_text(fd, dir, "README", b.data, b.len);
 }
@@ -244,13 +244,20 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = put_keys(c, fd, name, err);
 	if (r == 0)
 		r = audit_attestation_make(c, &attestation, &intact, err);
+	/* No record is genuine: the other side gets the trail as it is. */
+	if (r == -ENODATA) {
+		ward_sayf("the bundle has no attestation: %s", err->text);
+		*err = WARD_ERR_INIT;
+		r = 0;
+	}
 	if (r == 0)
 		r = make_policies(log, name, &texts, &policies, err);
 	if (r == 0)
 		r = audit_bundle_approvals(log, &approvals, err);
 	if (r < 0)
 		return r;
-	r = put_readme(fd, name, log, &texts, policies.len > 0, approvals != NULL);
+	r = put_readme(
+		fd, name, log, &texts, policies.len > 0, approvals != NULL, attestation.len > 0);
 	/* The checkpoints before the trail: they speak of no more than it then has. */
 	if (r == 0)
 		r = put_file(fd, name, "checkpoints", notes);
@@ -264,7 +271,7 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = put_text(fd, name, "policy.txt", policies.data, policies.len);
 	if (r == 0 && approvals)
 		r = put_text(fd, name, "approvals.json", approvals, strlen(approvals));
-	if (r == 0)
+	if (r == 0 && attestation.len)
 		r = put_text(fd, name, "attestation.json", attestation.data, attestation.len);
 	if (r == 0)
 		r = ward_fd_write_all(fd, end, sizeof(end));

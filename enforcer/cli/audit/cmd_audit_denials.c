@@ -229,8 +229,7 @@ static int run_denials(struct audit_cmd *c, struct ward_err *err)
 	ward_denials_free(&d);
 	if (ward_out_flush() < 0)
 		return ward_err_sys(err, -EIO, "stdout");
-	audit_select_warn(c, name, log, s.indexed);
-	return 0;
+	return audit_select_warn(c, name, log, s.indexed);
 }
 
 /* --- on the command line --- */
@@ -244,7 +243,7 @@ static const struct argp_option denials_options[] = {
 const struct argp audit_denials_argp = {denials_options, audit_verb_parse, "[SESSION]",
 	"Lists each refusal, how often it happened, the rule that decided, and the line that "
 	"would permit it. SESSION is a name, its unique beginning, or latest (the "
-	"default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
+	"default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb denials_verb = {
 	.name = "denials",

@@ -13,7 +13,7 @@
 #include "enforcer/cli/base/say.h"
 
 static int collect(struct audit_cmd *c, const char *session, char **ret_name, json_t **ret,
-	struct ward_err *err)
+	bool *damaged, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 	ward_cleanup(audit_selected_clear) struct audit_selected s = {0};
@@ -23,8 +23,8 @@ static int collect(struct audit_cmd *c, const char *session, char **ret_name, js
 		r = audit_select(c, *ret_name, log, &s, err);
 	if (r == 0)
 		r = ward_diff_collect(log, s.sel, ret, err);
-	if (r == 0)
-		audit_select_warn(c, *ret_name, log, s.indexed);
+	if (r == 0 && audit_select_warn(c, *ret_name, log, s.indexed))
+		*damaged = true;
 	return r;
 }
 
@@ -52,10 +52,11 @@ static int run_diff(struct audit_cmd *c, struct ward_err *err)
 	json_t *a = NULL;
 	json_t *b = NULL;
 	json_t *diff = NULL;
+	bool damaged = false;
 	const char *other = c->session;
-	int r = collect(c, c->object, &first, &a, err);
+	int r = collect(c, c->object, &first, &a, &damaged, err);
 	if (r == 0)
-		r = collect(c, other, &second, &b, err);
+		r = collect(c, other, &second, &b, &damaged, err);
 	if (r == 0)
 		r = ward_diff_compare(a, b, &diff, err);
 	/* Else it would look as if they did the same. */
@@ -71,7 +72,7 @@ static int run_diff(struct audit_cmd *c, struct ward_err *err)
 	} else {
 		print(first, second, diff);
 	}
-	r = json_array_size(diff) > 0;
+	r = damaged || json_array_size(diff) > 0;
 	json_decref(diff);
 	return r;
 }
@@ -84,7 +85,7 @@ static const struct argp_option diff_options[] = {
 };
 const struct argp audit_diff_argp = {diff_options, audit_verb_parse, "SESSION SESSION",
 	"Compares two sessions: for each file, what only one of them did to it.\vExit status: 0 "
-	"no difference; 1 differences; 2 usage; 125 a trail cannot be read.",
+	"no difference; 1 differences, or a trail was changed; 2 usage; 125 a trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb diff_verb = {
 	.name = "diff",

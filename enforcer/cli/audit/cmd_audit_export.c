@@ -122,7 +122,7 @@ static int after_to(struct audit_cmd *c, struct export *x, int r, const char *na
 	if (r < 0 && r != -ERANGE && c->cursor)
 		return ward_err_wrap(err, "the same command continues where this one ended");
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		r = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -224,8 +224,7 @@ static int walk(struct audit_cmd *c, struct export *x, struct ward_err *err)
 		r = ward_out_flush();
 	if (r < 0)
 		return ward_err_sys(err, r, "export");
-	audit_trail_warn(c, name, log);
-	return 0;
+	return audit_trail_warn(c, name, log);
 }
 
 static int run_export(struct audit_cmd *c, struct ward_err *err)
@@ -275,7 +274,7 @@ static const struct argp_option export_options[] = {
 };
 const struct argp audit_export_argp = {export_options, audit_verb_parse, "[SESSION]",
 	"Writes the records of a session in the format of another program. SESSION is a name, "
-	"its unique beginning, or latest (the default).\vExit status: 0; 2 usage; 125 the trail "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail "
 	"cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb export_verb = {

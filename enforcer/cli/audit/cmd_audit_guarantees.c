@@ -13,6 +13,7 @@
 #include "enforcer/base/timestamp.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
@@ -33,7 +34,7 @@ struct guarantees {
 	json_t *failed;
 	json_int_t sessions;
 	json_int_t without; /* sessions that had no sandbox: mounts */
-	json_int_t unread;
+	struct audit_left_out left;
 	/* the one at hand */
 	const char *session;
 	unsigned seen;
@@ -242,10 +243,8 @@ static int look(struct guarantees *g, const char *session, struct ward_err *err)
 		r = read_trail(g, log, &why);
 	if (r == -ENOMEM)
 		return ward_err_sys(err, r, "guarantees");
-	if (r < 0 && r != -ENOENT) {
-		g->unread++;
-		ward_sayf("%s was not looked into: %s", session, why.text);
-	}
+	if (r < 0 && r != -ENOENT)
+		audit_left_out_add(&g->left, session, why.text);
 	return 0;
 }
 
@@ -325,9 +324,15 @@ static void print(const struct guarantees *g)
 			ward_outf("%s: %s\n", text_of(at, "layer"), text_of(at, "text"));
 	}
 	const size_t n = json_array_size(g->failed);
+	ward_cleanup(ward_buf_clear) struct ward_buf attempts = WARD_BUF_INIT;
+	if (n)
+		ward_buf_printf(&attempts, "%zu attempt%s inside %s not refused", n, ward_s(n),
+			ward_were(n));
+	else
+		ward_buf_puts(&attempts, "no attempt inside succeeded");
 	ward_outf("%" JSON_INTEGER_FORMAT " session%s, %" JSON_INTEGER_FORMAT
-		  " of them without a sandbox; %zu attempt%s inside %s not refused\n",
-		g->sessions, ward_s((uint64_t)g->sessions), g->without, n, ward_s(n), ward_were(n));
+		  " of them without a sandbox; %s\n",
+		g->sessions, ward_s((uint64_t)g->sessions), g->without, ward_buf_str(&attempts));
 }
 
 static bool any_missing(const struct guarantees *g)
@@ -377,6 +382,8 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 		c->until ? (c->since ? " to " : "until ") : "", c->until ? c->until_time : "");
 	audit_ledger_note_question(c, ward_buf_str(&said));
 	int r = g.all && g.failed ? look_all(&g, err) : ward_err_sys(err, -ENOMEM, "guarantees");
+	if (r == 0)
+		r = audit_left_out_absent(c, &g.left, err);
 	bool missing = r == 0 && any_missing(&g);
 	if (r == 0 && c->json)
 		ward_print_json(json_pack("{s:I, s:I, s:O, s:O}", "sessions", g.sessions,
@@ -388,9 +395,9 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0)
 		ward_say(
 			"these trails were not verified; 'wardfs audit verify --all' verifies them");
-	if (r == 0 && g.unread)
-		r = ward_err_set(err, -EIO, "%" JSON_INTEGER_FORMAT " trail%s could not be read",
-			g.unread, ward_s((uint64_t)g.unread));
+	if (r == 0)
+		r = audit_left_out_say(&g.left, err);
+	audit_left_out_clear(&g.left);
 	ward_index_close(g.index);
 	ward_index_abouts_clear(&g.abouts);
 	json_decref(g.all);

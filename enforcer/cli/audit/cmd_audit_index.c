@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "audit/query/index.h"
+#include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
@@ -70,6 +72,7 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 {
 	struct ward_index_result res = {0};
 	struct rows rows = {.json = c->json};
+	ward_cleanup(audit_left_out_clear) struct audit_left_out left = {0};
 	int r = audit_index_update(c, false, &res, err);
 	if (r < 0)
 		return r;
@@ -81,7 +84,9 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 		ward_outf("\n]\n");
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
-	return r;
+	if (r == 0)
+		r = audit_left_out_indexed(c, true, &left, err);
+	return r == 0 ? audit_left_out_say(&left, err) : r;
 }
 
 /* --- on the command line --- */

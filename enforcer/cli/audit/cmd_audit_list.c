@@ -21,6 +21,7 @@
 #include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_verb.h"
@@ -37,6 +38,7 @@ struct list {
 	bool asked;	 /* records are asked for: those sessions alone that have some */
 	uint64_t absent; /* sessions without a trail to look into */
 	uint64_t unread; /* sessions whose trail could not be read */
+	struct audit_left_out left;
 	struct ward_index_counts counts;
 	struct ward_index_abouts abouts; /* of the index: those trails need not be opened */
 	size_t hint;
@@ -176,13 +178,13 @@ static json_t *session_json(const struct ward_ledger_session *s, bool there)
 	const char *gone = there ? NULL : s->removed ? "removed" : s->expired ? "expired" : NULL;
 	const char *when = s->removed ? s->removed_time : s->expired_time;
 	bool by = gone && s->removed;
-	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o, s:s?}", "session",
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:b, s:s?, s:s?, s:o, s:s?, s:s?}", "session",
 		s->name, "start", s->start_time, "end", s->ended ? s->end_time : NULL, "records",
 		s->ended ? json_integer((json_int_t)s->records) : json_null(), "verdict",
 		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
 		gone, "gone_time", gone ? when : NULL, "gone_by",
-		by ? json_integer((json_int_t)s->removed_by) : json_null(), "held",
-		s->held ? s->held_reason : NULL);
+		by ? json_integer((json_int_t)s->removed_by) : json_null(), "gone_reason",
+		by ? s->removed_reason : NULL, "held", s->held ? s->held_reason : NULL);
 }
 
 static void print_header(struct list *l)
@@ -236,7 +238,7 @@ static void print_session(struct list *l, const struct ward_ledger_session *s, b
 		ward_buf_puts(&end, "trail missing");
 	else if (there)
 		ward_buf_puts(&end, !s->ended	  ? "no end"
-				    : s->complete ? "complete"
+				    : s->complete ? "ended"
 				    : s->cause[0] ? "incomplete: "
 						  : "incomplete");
 	if (there && s->ended && !s->complete)
@@ -397,6 +399,9 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	int r = c->no_index ? 0 : ask_index(&l, err);
 	if (r == 0)
 		r = list(&l, err);
+	/* Labels and logins are in the trail. */
+	if (r == 0 && !l.asked && audit_labels_asked(c))
+		r = audit_left_out_indexed(c, false, &l.left, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(l.all));
 	json_decref(l.all);
@@ -412,6 +417,9 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && l.unread > 0)
 		r = ward_err_set(err, -EIO, "%" PRIu64 " trail%s could not be read", l.unread,
 			ward_s(l.unread));
+	if (r == 0)
+		r = audit_left_out_say(&l.left, err);
+	audit_left_out_clear(&l.left);
 	ward_index_counts_clear(&l.counts);
 	ward_index_abouts_clear(&l.abouts);
 	ward_store_names_free(&l.names);

@@ -11,6 +11,7 @@
 #include "enforcer/cli/audit/audit_index.h"
 #include "enforcer/cli/audit/audit_labels.h"
 #include "enforcer/cli/audit/audit_ledger.h"
+#include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
@@ -60,7 +61,8 @@ static int take_row(
 	return r;
 }
 
-static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err *err)
+static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct audit_left_out *left,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
 	struct ward_index_result res = {0};
@@ -76,10 +78,13 @@ static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	}
 	audit_ledger_note_question(c, ward_buf_str(&said));
 	struct asking a = {.c = c, .n = n};
-	return ward_index_query(c->store, question, take_row, &a, err);
+	r = ward_index_query(c->store, question, take_row, &a, err);
+	return r == 0 ? audit_left_out_indexed(c, true, left, err) : r;
 }
 
-static int ask_one(struct audit_cmd *c, struct ward_traffic *n, struct ward_err *err)
+/* *ret_damaged: the exit status if the trail is damaged, 0 otherwise. */
+static int ask_one(
+	struct audit_cmd *c, struct ward_traffic *n, int *ret_damaged, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -87,7 +92,7 @@ static int ask_one(struct audit_cmd *c, struct ward_traffic *n, struct ward_err 
 	if (r == 0)
 		r = ward_traffic_read(n, name, log, err);
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		*ret_damaged = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -129,11 +134,14 @@ static void print(const struct ward_traffic *n)
 }
 
 /* An empty answer is a different one where no attempt leaves a record. */
-static void say_nothing(const struct audit_cmd *c, const struct ward_traffic *n)
+static void say_nothing(
+	const struct audit_cmd *c, const struct ward_traffic *n, const struct audit_left_out *left)
 {
+	const char *in = left->n_lost ? "in the trails that wardfs could read, " : "";
 	if (!c->session)
-		ward_say(
-			"no connection or attempt is recorded; sessions without a network ([network] mode = none) record none");
+		ward_sayf(
+			"%sno connection or attempt is recorded; sessions without a network ([network] mode = none) record none",
+			in);
 	else if (n->unrecorded)
 		ward_say(
 			"this session had no network ([network] mode = none): the kernel refuses each connection, and no attempt is recorded");
@@ -146,7 +154,9 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	ward_cleanup(ward_traffic_clear) struct ward_traffic n = {.host = c->host,
 		.since = c->since ? c->since_time : NULL,
 		.until = c->until ? c->until_time : NULL};
-	int r = c->session ? ask_one(c, &n, err) : ask_all(c, &n, err);
+	ward_cleanup(audit_left_out_clear) struct audit_left_out left = {0};
+	int damaged = 0;
+	int r = c->session ? ask_one(c, &n, &damaged, err) : ask_all(c, &n, &left, err);
 	if (r < 0)
 		return r;
 	if (c->json)
@@ -154,7 +164,7 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	else if (n.rows)
 		print(&n);
 	if (!n.rows)
-		say_nothing(c, &n);
+		say_nothing(c, &n, &left);
 	if (ward_out_flush() < 0)
 		return ward_err_sys(err, -EIO, "stdout");
 	if (n.not_listed)
@@ -162,7 +172,8 @@ static int run_network(struct audit_cmd *c, struct ward_err *err)
 	if (!c->session)
 		ward_say(
 			"found in the index; these trails were not verified: 'wardfs audit verify --all' verifies them");
-	return 0;
+	r = audit_left_out_say(&left, err);
+	return r < 0 ? r : damaged;
 }
 
 /* --- on the command line --- */
@@ -181,7 +192,7 @@ const struct argp audit_network_argp = {network_options, audit_verb_parse, "[SES
 	"Lists connections to other hosts, connections from this host to published ports, and "
 	"refused ones: direction, program, destination, bytes and decision. Without SESSION it "
 	"answers for all sessions from the index. SESSION is a name, its unique beginning, or "
-	"latest.\vExit status: 0; 2 usage; 125 a trail cannot be read.",
+	"latest.\vExit status: 0; 1 the trail of SESSION was changed; 2 usage; 125 a trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb network_verb = {
 	.name = "network",

@@ -82,7 +82,9 @@ static int print_at(struct audit_cmd *c, const char *name, const struct ward_pol
 	if (!one && t->n > 0 && has_begun(c, name))
 		one = &t->v[0];
 	if (!one)
-		return ward_err_set(err, -ENOENT, "%s began later than %s", name, c->at_time);
+		return ward_err_set(err, -ENOENT, "%s began later than %s%s%s", name, c->at_time,
+			t->n && t->v[0].since ? ": it started at " : "",
+			t->n && t->v[0].since ? t->v[0].since : "");
 	if (c->json)
 		ward_print_json(policy_json(one));
 	else
@@ -107,7 +109,7 @@ static int run_policy(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		r = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -125,7 +127,7 @@ static const struct argp_option policy_options[] = {
 const struct argp audit_policy_argp = {policy_options, audit_verb_parse, "[SESSION]",
 	"Prints the policies that were in force in a session, including those of a reload. Each "
 	"is one text, merged from all its sources, and is itself a policy. SESSION is a name, "
-	"its unique beginning, or latest (the default).\vExit status: 0; 2 usage; 125 the trail "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail "
 	"cannot be read, or the digest of the text is not the one in the records.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb policy_verb = {

@@ -48,7 +48,7 @@ static int check_promise(
 	if (s->held)
 		return ward_err_set(err, -EPERM,
 			"%s is on hold since %.19sZ (user %" PRIu64
-			": %s): wardfs audit release %s",
+			": %s): wardfs audit release --reason TEXT %s",
 			s->name, s->held_time, s->held_by, s->held_reason,
 			ward_shell_quoted(&word, s->name));
 	if (c->force || (over > 0 && (uint64_t)time(NULL) >= over))

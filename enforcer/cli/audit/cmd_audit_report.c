@@ -54,7 +54,10 @@ static int run_report(struct audit_cmd *c, struct ward_err *err)
 	json_decref(report);
 	if (r == 0)
 		r = ward_buf_error(&b);
-	return r < 0 ? ward_err_sys(err, r, "report") : audit_output_write(c, c->output, &b, err);
+	if (r < 0)
+		return ward_err_sys(err, r, "report");
+	r = audit_output_write(c, c->output, &b, err);
+	return r < 0 ? r : audit_trail_say(&v.result);
 }
 
 /* --- on the command line --- */
@@ -68,7 +71,7 @@ static const struct argp_option report_options[] = {
 const struct argp audit_report_argp = {report_options, audit_verb_parse, "[SESSION]",
 	"Writes a report about a session: what it did, what was refused, and whether the trail "
 	"is complete. SESSION is a name, its unique beginning, or latest (the default).\vExit "
-	"status: 0; 2 usage; 125 the trail cannot be read.",
+	"status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb report_verb = {
 	.name = "report",

@@ -158,8 +158,8 @@ static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err
 	else if (r == 0 && s.shown == 0)
 		ward_sayf("session %s has no such record", name);
 	if (r == 0)
-		audit_select_warn(c, name, log, s.indexed);
-	return r < 0 ? r : asked && s.shown == 0;
+		r = audit_select_warn(c, name, log, s.indexed);
+	return r != 0 ? r : asked && s.shown == 0;
 }
 
 static int run_show(struct audit_cmd *c, struct ward_err *err)
@@ -187,7 +187,7 @@ static int run_tail(struct audit_cmd *c, struct ward_err *err)
 		s.offset = last[s.seen < s.n_last ? 0 : s.seen % s.n_last];
 	r = walk(&s, log, err);
 	if (r == 0)
-		audit_trail_warn(c, name, log);
+		r = audit_trail_warn(c, name, log);
 	return r;
 }
 
@@ -217,7 +217,7 @@ static const struct argp_option show_options[] = {
 };
 const struct argp audit_show_argp = {show_options, audit_verb_parse, "[SESSION]",
 	"Prints the records of a session. SESSION is a name, its unique beginning, or latest "
-	"(the default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
+	"(the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb show_verb = {
 	.name = "show",
@@ -240,7 +240,7 @@ static const struct argp_option tail_options[] = {
 };
 const struct argp audit_tail_argp = {tail_options, audit_verb_parse, "[SESSION]",
 	"Prints the last records of a session. SESSION is a name, its unique beginning, or "
-	"latest (the default).\vExit status: 0; 2 usage; 125 the trail cannot be read.",
+	"latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb tail_verb = {
 	.name = "tail",
@@ -266,7 +266,7 @@ static const struct argp_option file_options[] = {
 const struct argp audit_file_argp = {file_options, audit_verb_parse, "PATH [SESSION]",
 	"Prints the records of one file, under all names that it had through renames and links. "
 	"PATH is a path inside, or relative to the project. SESSION is a name, its unique "
-	"beginning, or latest (the default).\vExit status: 0; 1 no such record; 2 usage; 125 "
+	"beginning, or latest (the default).\vExit status: 0; 1 no such record, or the trail was changed; 2 usage; 125 "
 	"the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb file_verb = {
@@ -294,7 +294,7 @@ static const struct argp_option process_options[] = {
 };
 const struct argp audit_process_argp = {process_options, audit_verb_parse, "PID [SESSION]",
 	"Prints the records of a process and its threads, or of one thread. SESSION is a name, "
-	"its unique beginning, or latest (the default).\vExit status: 0; 1 no such record; 2 "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 no such record, or the trail was changed; 2 "
 	"usage; 125 the trail cannot be read.",
 	audit_options_process, NULL, NULL};
 static const struct audit_verb process_verb = {

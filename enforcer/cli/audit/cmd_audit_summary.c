@@ -115,8 +115,7 @@ static int run_summary(struct audit_cmd *c, struct ward_err *err)
 	json_decref(o);
 	if (none && s.sel)
 		ward_sayf("session %s has no such record", name);
-	audit_select_warn(c, name, log, s.indexed);
-	return 0;
+	return audit_select_warn(c, name, log, s.indexed);
 }
 
 /* --- on the command line --- */
@@ -127,7 +126,7 @@ static const struct argp_option summary_options[] = {
 };
 const struct argp audit_summary_argp = {summary_options, audit_verb_parse, "[SESSION]",
 	"Prints the totals of a session: files, bytes, records by kind, programs, refusals. "
-	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 2 "
+	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 "
 	"usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb summary_verb = {

@@ -126,9 +126,9 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 		snprintf(res.text, sizeof(res.text),
 			"an earlier session had this name; its trail is not there");
 	} else if (v->c->n_keys == 0 && known && known->removed) {
-		res.state = WARD_VERIFY_REMOVED;
-		snprintf(res.text, sizeof(res.text), "%s, by user %" PRIu64, known->removed_time,
-			known->removed_by);
+		ward_verify_say(&res, WARD_VERIFY_REMOVED, 0, "%s, by user %" PRIu64 "%s%s",
+			known->removed_time, known->removed_by,
+			known->removed_reason[0] ? ": " : "", known->removed_reason);
 	} else if (v->c->n_keys == 0 && known && known->expired) {
 		res.state = WARD_VERIFY_EXPIRED;
 		snprintf(res.text, sizeof(res.text), "%s, kept as long as its policy wanted",
@@ -437,6 +437,8 @@ static bool verify_attestation(struct verify *v, int fd, const char *member)
 		n_keys = host_keys(v, name, own);
 	}
 	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, NULL);
+	if (member[0])
+		audit_verdicts_beside(&v->verdicts, &res);
 	snprintf(both, sizeof(both), "%s%s", name[0] ? name : "attestation", member);
 	report(v, both, &res);
 	return true;

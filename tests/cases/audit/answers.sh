@@ -67,6 +67,7 @@ expect 0 "$WARDFS" audit policy --at "$start" quiet
 has "$OUT" "[policy]"
 expect 125 "$WARDFS" audit policy --at 2000-01-01 quiet
 has "$ERR" "quiet began later than 2000-01-01"
+has "$ERR" ": it started at 20"
 for verb in guarantees network; do
 	expect 0 "$WARDFS" audit $verb --json --until 2000-01-01
 	hasnt "$OUT" held
@@ -104,6 +105,15 @@ expect 125 "$WARDFS" audit network quiet
 has "$ERR" "quiet: its trail was removed"
 expect 125 "$WARDFS" audit remove --force --reason again quiet
 has "$ERR" "quiet: its trail was removed"
+
+echo "--- a file for a session, and a host without trails"
+expect 0 "$WARDFS" audit attest -o attested curious
+expect 125 "$WARDFS" audit verify attested
+has "$ERR" "attested is a file here: wardfs audit verify ./attested"
+expect 0 "$WARDFS" audit verify ./attested
+rm attested
+expect 125 env XDG_STATE_HOME="$PWD/none" "$WARDFS" audit verify curious
+has "$ERR" "this host has no trails. To verify a file of another host: wardfs audit verify --key KEY ./FILE"
 
 echo "--- a directory for a trail, and a key that was rotated"
 expect 125 "$WARDFS" audit verify "$STATE/sessions/file"

@@ -46,11 +46,13 @@ in_place --checkpoints away/one/checkpoints ./one.tar || fail "with checkpoints 
 python3 "$WARD_SRC/tests/cases/audit/lib/bundle-hostile.py" one.tar
 for bad in bad-*.tar; do
 	expect 125 in_place "./$bad"
-	grep -q 'did not write this archive' verdict || fail "$bad: $(cat verdict)"
+	grep -q 'this archive was changed or cut after wardfs wrote it' verdict || fail "$bad: $(cat verdict)"
 done
 [ ! -e escaped ] && [ ! -e ../escaped ] || fail "an archive wrote a file"
 expect 1 in_place ./edited.tar
 grep -q '^one: edited' verdict || fail "edited: $(cat verdict)"
+grep -q '^one/attestation.json: .*its signature is good, but the trail in this bundle is not the one that it attests' verdict ||
+	fail "edited: the attestation: $(cat verdict)"
 cp -r away/one good
 sed -i '5s/"cat"/"dog"/' away/one/trail.jsonl
 both "a changed record" edited
@@ -107,11 +109,12 @@ cp -r state vanished
 cp -r state untouched
 rm -r vanished/sessions/two
 audit remove --force --reason test two || fail "remove"
-audit list | grep -q "^two .* removed 20.* by user $(id -u)\$" || fail "list: $(audit list)"
+audit list --json | grep -q '"gone_reason": "test"' || fail "list --json: $(audit list --json)"
+audit list | grep -q "^two .* removed 20.* by user $(id -u): test\$" || fail "list: $(audit list)"
 # Who asks for it is told what the ledger knows: with its whole name, and with its beginning.
 for name in two tw; do
 	audit show $name 2>err && fail "show $name"
-	grep -q "two: its trail was removed 20.* by user $(id -u)\. The ledger has its start, 20.*, and its end, 20.*: [0-9]* records, complete" \
+	grep -q "two: its trail was removed 20.* by user $(id -u): test\. The ledger has its start, 20.*, and its end, 20.*: [0-9]* records, complete" \
 		err || fail "show $name: $(cat err)"
 done
 for args in "file x two" "summary two" "denials two" "report two" "prove two 1" "diff one two"; do
@@ -126,7 +129,7 @@ audit key show two | grep -q '^wardfs/' || fail "its key: $(audit key show two)"
 agree "after removal"
 grep -qx 'two removed 0 0' mine || fail "removed: $(cat mine)"
 audit verify --all >verdict || fail "what was removed by the rules is no damage: $(cat verdict)"
-grep -q "^two: removed: 20.*by user $(id -u)" verdict || fail "by whom: $(cat verdict)"
+grep -q "^two: removed: 20.*by user $(id -u): test " verdict || fail "by whom: $(cat verdict)"
 audit list | grep -q '^two ' || fail "the ledger forgot it"
 audit remove two 2>err && fail "removes twice"
 # The control: the same without that entry; and with one that somebody else signed.

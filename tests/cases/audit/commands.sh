@@ -96,7 +96,7 @@ audit diff --path /workspace/t0-15 alpha beta >out || rc=$?
 audit diff --path /nowhere alpha beta >out 2>err || fail "diff of nothing"
 grep -q 'neither alpha nor beta has such a record' err || fail "$(cat err)"
 audit list --path /workspace/t0-15 >out 2>err || fail "list --path"
-[ "$(wc -l <out)" -eq 2 ] && grep -q '^alpha .* 23 *1  .*  complete$' out || fail "list --path: $(cat out)"
+[ "$(wc -l <out)" -eq 2 ] && grep -q '^alpha .* 23 *1  .*  ended$' out || fail "list --path: $(cat out)"
 grep -q 'these trails were not verified' err || fail "$(cat err)"
 tail -1 state/ledger.jsonl | grep -q '"kind":"question".*"verb":"list","question":"--path /workspace/t0-15"' ||
 	fail "the ledger does not know of it: $(tail -1 state/ledger.jsonl)"

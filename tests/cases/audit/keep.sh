@@ -109,7 +109,7 @@ audit prune --json >pruned || fail "prune"
 there short || fail "a trail on hold expired"
 expect 125 audit remove short
 has "$ERR" "short is on hold since 20"
-has "$ERR" "wardfs audit release short"
+has "$ERR" "wardfs audit release --reason TEXT short"
 expect 125 audit remove --force --reason 'must go' long
 has "$ERR" "long is on hold"
 # Attack: entries by who has all keys, which a hold does not let count. The control is the same

@@ -28,7 +28,7 @@ echo "$OUT" | grep -q '^    2 sessions \(on\|from\) 20..-..-..\( to 20..-..-..\)
 	fail "not one line: $OUT"
 hasnt "$OUT" "    open  "
 echo "$OUT" | grep -q '^    half  20.*  mode process does not' || fail "guarantees: $OUT"
-echo "$OUT" | grep -q '^4 sessions, 0 of them without a sandbox; 0 attempts inside were not refused$' || fail "guarantees: $OUT"
+echo "$OUT" | grep -q '^4 sessions, 0 of them without a sandbox; no attempt inside succeeded$' || fail "guarantees: $OUT"
 
 # The first rows of a question say what the session did: what all begin with comes last.
 expect 0 "$WARDFS" audit sql "SELECT kind, path FROM records WHERE session = 'walled' LIMIT 4"
@@ -62,9 +62,9 @@ expect 0 "$WARDFS" run --session parts -- sh -c 'echo "two words" >/dev/null'
 expect 3 "$WARDFS" run --session three -- sh -c 'cat a.txt a.txt a.txt; exit 3'
 expect 137 "$WARDFS" run --session shot -- sh -c 'kill -9 $$'
 expect 0 "$WARDFS" audit list
-for row in '^walled .*  0  *restricted  work  *cat a\.txt  *complete$' \
-	"^three .*  3  *restricted  work  *sh -c 'cat a\.txt a\.txt a\.txt; e…  complete\$" \
-	'^open .*  0  *none  *work  *true  *complete$' '^shot .*  signal 9  *restricted '; do
+for row in '^walled .*  0  *restricted  work  *cat a\.txt  *ended$' \
+	"^three .*  3  *restricted  work  *sh -c 'cat a\.txt a\.txt a\.txt; e…  ended\$" \
+	'^open .*  0  *none  *work  *true  *ended$' '^shot .*  signal 9  *restricted '; do
 	echo "$OUT" | grep -q -e "$row" || fail "list lacks $row: $OUT"
 done
 expect 0 "$WARDFS" audit list --json
