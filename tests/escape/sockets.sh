@@ -49,7 +49,7 @@ try() {
 	(cd / && exec setpriv --reuid="$uid" --regid="$uid" --clear-groups /usr/bin/python3 -c "$listen" "$top" "$dir") &
 	server=$!
 	wait_until 60 test -e "$dir/ready" || fail "control: no server in $top"
-	printf 'cd "%s" && $without "$WARDFS" run --policy "$WARD_TMP/it.policy" -- /usr/bin/python3 -c "$inside" "%s" && "$WARDFS" audit show\n' \
+	printf 'cd "%s" && $without "$WARDFS" run --policy "$WARD_TMP/it.policy" -- /usr/bin/python3 -c "$inside" "%s" && "$WARDFS" audit show -v\n' \
 		"$dir" "$top" >"$WARD_TMP/session.sh"
 	if [ "$who" = user ]; then
 		expect 0 as_user "$WARD_TMP/session.sh"
