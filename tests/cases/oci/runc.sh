@@ -33,7 +33,7 @@ hasnt "$OUT" secret
 [ "$(cat made)" = made ] || fail 'the volume was not written to'
 gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
-complete() { "$WARDFS" audit list | grep -q complete; }
+complete() { "$WARDFS" audit list | grep -q "ended$"; }
 wait_until 60 complete || fail "$("$WARDFS" audit list)"
 expect 0 "$WARDFS" audit show --json
 has "$OUT" '"verb":"oci"'

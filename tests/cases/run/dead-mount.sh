@@ -146,7 +146,7 @@ dies() {
 echo "--- control: it falls silent, and nobody asks"
 dies unasked 'exit 3'
 [ "$GOT" = 3 ] || told "$GOT: $ERR"
-has "$("$WARDFS" audit list)" complete
+has "$("$WARDFS" audit list)" ended
 OUT=$("$WARDFS" audit verify unasked)
 has "$OUT" intact
 
