@@ -52,7 +52,7 @@ has "$OUT" "wardfs approve $Q yes|once|no"
 
 echo "--- an answer that is none, to no question, to another digest"
 refused "no question 'zzzzzz' waits" "$WARDFS" approve zzzzzz no
-refused "cannot be understood" "$WARDFS" approve "$Q" perhaps
+refused "answer no, once, path" "$WARDFS" approve "$Q" perhaps
 [ "$(member waits 'q["question"]')" = "$Q" ] || fail "the question is gone"
 
 echo "--- no: it is refused, and not asked again"
