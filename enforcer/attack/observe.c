@@ -61,7 +61,7 @@ static void own_namespaces(void)
 
 static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 {
-	char word[] = "inside", own[] = "own=1";
+	char word[] = "inside", own[] = "own=1", own_program[] = "/proc/self/exe";
 	char *argv[ARGS_MAX];
 	size_t n = 0;
 
@@ -74,9 +74,12 @@ static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 		own_namespaces();
 	for (char *const *a = p->outside ? NULL : p->argv; a && *a && n < ARGS_MAX - 5; a++)
 		argv[n++] = *a;
-	argv[n++] = w->program;
+	/* Outside, nothing that a session can write is run or believed: the workspace is writable.
+	 */
+	const bool here = p->outside || !p->argv;
+	argv[n++] = here ? own_program : w->program;
 	argv[n++] = word;
-	argv[n++] = w->facts_file;
+	argv[n++] = here ? w->own_facts : w->facts_file;
 	if (p->owned)
 		argv[n++] = own;
 	argv[n] = NULL;

@@ -196,6 +196,17 @@ static int make_shared(struct ward_world *w)
 	return 0;
 }
 
+static int write_facts(const struct ward_facts *f, const char *file)
+{
+	const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out)
+		return -1;
+	const int r = ward_facts_write(f, out);
+	fclose(out);
+	return r;
+}
+
 static int make_all(struct ward_world *w, const char **what)
 {
 	struct ward_facts *f = &w->facts;
@@ -230,12 +241,9 @@ static int make_all(struct ward_world *w, const char **what)
 	if (ward_victim_start(f, a, e, m, d, &w->victim_page) < 0)
 		return -1;
 	*what = "the facts";
-	FILE *out = fopen(w->facts_file, "we");
-	if (!out)
-		return -1;
-	const int r = ward_facts_write(f, out);
-	fclose(out);
-	return r;
+	w->own_facts = join(w->base, "facts");
+	return w->own_facts && write_facts(f, w->facts_file) == 0 ? write_facts(f, w->own_facts)
+								  : -1;
 }
 
 int ward_world_make(struct ward_world *w, char *why, size_t size)
@@ -280,6 +288,7 @@ void ward_world_clear(struct ward_world *w)
 			close(w->left[i]);
 	free(w->program);
 	free(w->facts_file);
+	free(w->own_facts);
 	ward_facts_clear(f);
 	*w = (struct ward_world){.left = {-1, -1}};
 }

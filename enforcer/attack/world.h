@@ -13,6 +13,7 @@ struct ward_world {
 	struct ward_facts facts;
 	char *base;	  /* the directory around `outside`, in TMPDIR or /var/tmp */
 	char *program;	  /* wardfs-attack in the workspace */
+	char *own_facts;  /* the same, where only the caller writes: for the controls */
 	char *facts_file; /* facts.h, in the workspace */
 	char *home;	  /* the caller's */
 	char secrets[WARD_SECRETS_MAX][WARD_PROOF_SIZE];
