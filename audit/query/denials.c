@@ -196,9 +196,19 @@ static bool asks(const json_t *record, const char *right)
 /* The least verb that gives what was asked (wardfs-policy(5): verbs and rights). */
 static const char *verb_for(const json_t *record)
 {
+	const char *action = ward_query_text(record, "action");
 	if (asks(record, "write") || asks(record, "remove") || asks(record, "attr"))
 		return "write";
+	/* A runtime that asks for a permission names it, and no rights. */
+	if (!json_object_get(record, "asked") && action && strcmp(action, "write") == 0)
+		return "write";
 	return asks(record, "append") || asks(record, "create") ? "append" : "read";
+}
+
+static int file_line(struct ward_denial *d, const char *path)
+{
+	d->section = "files";
+	return asprintf(&d->line, "%s = %s", verb_for(d->record), path) < 0 ? -ENOMEM : 0;
 }
 
 /* True if the escaped path, written as a pattern, means itself and nothing else. */
@@ -238,6 +248,7 @@ static int allow_line(struct ward_denial *d)
 		host = ward_query_text(d->record, "addr");
 	if (port > 0 && port <= UINT16_MAX)
 		snprintf(number, sizeof(number), ":%d", (int)port);
+	d->section = "network";
 	/* An address of the sixth version stands in brackets before a port. */
 	const bool six = strchr(host, ':') != NULL;
 	return asprintf(&d->line, "allow = %s%s%s%s", six ? "[" : "", host, six ? "]" : "",
@@ -265,6 +276,7 @@ static int exec_line(struct ward_denial *d, const char *path, const json_t *moun
 	const json_t *t = NULL;
 	const char *rest = NULL;
 	size_t i = 0;
+	d->section = "process";
 	json_array_foreach(mounts, i, t)
 	{
 		const char *at = ward_query_text(t, "at"), *inside = ward_query_text(t, "path");
@@ -316,6 +328,42 @@ static int find_on_host(struct ward_denial *d, const json_t *mounts, const char 
 	return d->host_file ? 0 : -ENOMEM;
 }
 
+/* What the mode refused to a runtime that asked, because no line of the policy gives it. */
+static bool of_the_mode(const json_t *rec)
+{
+	const char *rule = ward_query_text(rec, "rule"), *text = ward_query_text(rec, "rule_text");
+	return rule && text && strcmp(rule, "mode") == 0 && strncmp(text, "[policy] mode", 13) == 0;
+}
+
+/* path: of what was asked for, outside of every tree; NULL: no name, or none for a pattern. */
+static int advise_runtime(struct ward_denial *d, const char *path, const json_t *mounts)
+{
+	const char *action = ward_query_text(d->record, "action");
+	const bool named = ward_query_text(d->record, "path") != NULL;
+	if (!action)
+		action = "";
+	if (strcmp(action, "ffi") == 0)
+		d->reason = "this mode loads no library, and no line of a policy changes that";
+	else if (strcmp(action, "write") == 0)
+		d->reason = named ? "only trees, the home and /tmp can be written: a section "
+				    "[tree /PATH] makes a directory a tree"
+				  : "no line gives everything: ask for a path";
+	else if (strcmp(action, "run") == 0 && !named)
+		d->reason = "the request does not say where the program lies: list its path, and "
+			    "the runtime's, as [process] exec";
+	else if (!named)
+		d->reason = "no line gives everything: ask for a path";
+	else if (!path)
+		d->reason = "its name cannot be written as a plain pattern";
+	else if (strcmp(action, "run") == 0)
+		return exec_line(d, path, mounts);
+	else {
+		d->section = "system";
+		return asprintf(&d->line, "read = %s", path) < 0 ? -ENOMEM : 0;
+	}
+	return 0;
+}
+
 static int advise(struct ward_denial *d, const char *owner_file, const json_t *mounts)
 {
 	const json_t *rec = d->record;
@@ -362,12 +410,16 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 	} else if (ward_query_text(rec, "host") || ward_query_text(rec, "addr")) {
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)
 			return -ENOMEM;
-	} else if (!path || !plain(path)) {
-		d->reason = "its name cannot be written as a plain pattern";
 	} else {
-		int r = unlisted_program(rec) ? exec_line(d, path, mounts)
-			: asprintf(&d->line, "%s = %s", verb_for(rec), path) < 0 ? -ENOMEM
-										 : 0;
+		int r = 0;
+		if (of_the_mode(rec))
+			r = advise_runtime(d, path && plain(path) ? path : NULL, mounts);
+		else if (!path || !plain(path))
+			d->reason = "its name cannot be written as a plain pattern";
+		else if (unlisted_program(rec))
+			r = exec_line(d, path, mounts);
+		else
+			r = file_line(d, path);
 		if (r < 0)
 			return r;
 		d->file = owner_file && d->line ? file_name(owner_file) : NULL;

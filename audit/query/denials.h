@@ -17,11 +17,13 @@ struct ward_denial {
 	json_t *record; /* the first of them; one reference */
 	/*
 	 * What to do about it, each owned or NULL:
-	 * line in file permits it (file NULL: the owner's policy file is not known); or
+	 * line in the section of file permits it (file NULL: the owner's policy file is not known;
+	 * section: static, without brackets); or
 	 * forbidden_by says which rule takes it away, whatever the owner writes; or neither, and
 	 * reason says why.
 	 */
 	char *line;
+	const char *section;
 	char *file;
 	char *forbidden_by;
 	const char *reason; /* static */

@@ -42,7 +42,7 @@ static void put_command(struct ward_buf *b, const struct ward_denial *d)
 		ward_buf_printf(b, "wardfs policy add --lift-guard %s ", d->lift);
 		ward_shell_word(b, path);
 	}
-	if (!is || !is_projects(d->file))
+	if (!is || !is_projects(d->file) || strcmp(d->section, "system") == 0)
 		return;
 	ward_buf_printf(b, "wardfs policy add %.*s ", (int)(is - d->line), d->line);
 	ward_shell_word(b, is + strlen(between));
@@ -160,9 +160,7 @@ static void print_denial(
 	put_command(&command, d);
 	if (d->line)
 		ward_outf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
-			strncmp(d->line, "allow = ", 8) == 0  ? "network"
-			: strncmp(d->line, "exec = ", 7) == 0 ? "process"
-							      : "files",
+			d->section,
 			d->file ? ward_shell_quoted(&word, d->file)
 				: "the owner's policy file for this project");
 	if (!d->line && d->forbidden_by)

@@ -60,8 +60,14 @@ void ward_say_where(const char *name, char *const *envp, struct ward_err *err)
 	ward_err_set(err, -ENOENT, "%s: not found in PATH", name);
 }
 
-void ward_say_unlisted(const char *name, struct ward_err *err)
+void ward_say_unlisted(const char *name, const char *runtime, struct ward_err *err)
 {
+	if (runtime) {
+		ward_err_set(err, -EACCES,
+			"%s was not started: this mode runs it with %s, and [process] exec does not list that program. Add the line exec = %s",
+			name, runtime, runtime);
+		return;
+	}
 	ward_err_set(err, -EACCES,
 		"cannot execute %s: permission denied. [process] exec must list each program, and the interpreter of each script (wardfs policy explain exec PATH)",
 		name);

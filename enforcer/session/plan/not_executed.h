@@ -9,5 +9,8 @@
  * inside; else that it is not found. Looks at the host's names alone.
  */
 void ward_say_where(const char *name, char *const *envp, struct ward_err *err);
-/* Sets err (-EACCES) for a command that could not be executed where there is a list of programs. */
-void ward_say_unlisted(const char *name, struct ward_err *err);
+/*
+ * Sets err (-EACCES) for a command that could not be executed where there is a list of programs.
+ * runtime: the program that the mode runs it with; NULL: none.
+ */
+void ward_say_unlisted(const char *name, const char *runtime, struct ward_err *err);

@@ -357,7 +357,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 	if (e == -ENOENT)
 		return WARD_EXIT_NOT_FOUND;
 	if (e == -EACCES && ward_policy_has_programs(r->plan->policy))
-		ward_say_unlisted(r->options->argv[0], err);
+		ward_say_unlisted(r->options->argv[0], r->plan->found.program, err);
 	if (e == -EACCES || e == -ENOEXEC)
 		return WARD_EXIT_NOT_EXECUTABLE;
 	if (e < 0)

@@ -72,6 +72,31 @@ has "$OUT" "run /bin/true"
 has "$OUT" "Deno asked for run: git"
 has "$OUT" "Deno asked for run: ls"
 has "$OUT" "secret.txt"
+# What would permit each: a program, a file outside of the trees, and what no line permits.
+has "$OUT" "to permit: exec = /bin/true
+    in:        [process] of "
+has "$OUT" "to permit: read = /etc/hostname
+    in:        [system] of "
+has "$OUT" "where the program lies"
+has "$OUT" "loads no library"
+hasnt "$OUT" "read = /bin/true"
+hasnt "$OUT" "plain pattern"
+ask -s writes x.ts "write /etc/x" "write /workspace/kept.txt"
+expect 0 "$WARDFS" audit denials writes
+has "$OUT" "only trees, the home and /tmp can be written"
+hasnt "$OUT" "to permit"
+printf '[files]\nread = /workspace\n' | cat ../policy - >../reads
+expect 0 "$WARDFS" run --policy ../reads -s reads x.ts "write kept.txt"
+has "$OUT" "write kept.txt: deny"
+expect 0 "$WARDFS" audit denials reads
+has "$OUT" "to permit: write = /workspace/kept.txt"
+hasnt "$OUT" "to permit: read"
+
+echo "--- a list of programs without the runtime"
+printf '[process]\nexec = /usr/bin/true\n' | cat ../policy - >../listed
+expect 126 "$WARDFS" run --policy ../listed x.ts "read kept.txt"
+has "$ERR" "x.ts was not started: this mode runs it with "
+has "$ERR" "Add the line exec = "
 
 echo "--- the directory of the one who asks"
 ask x.ts "chdir sub" "read ../kept.txt" "read ../../beside/x"
