@@ -128,8 +128,9 @@ static void print_question(const json_t *o)
 	print_list("command:   ", json_object_get(o, "argv"), " ");
 	print_list("started by: ", json_object_get(o, "ancestors"), " < ");
 	ward_outf("    rule:      %s (%s)\n", member(o, "rule_text"), member(o, "rule"));
-	ward_outf("    yes allows: %s on %s, until the session ends; %s\n", member(o, "rights"),
-		what_of(o), member(o, "promise"));
+	ward_outf("    yes allows: %s on %s until the session ends\n"
+		  "                (%s)\n",
+		member(o, "rights"), what_of(o), member(o, "promise"));
 	ward_outf("    %s%lld s: wardfs approve %s yes|once|no\n",
 		waits ? "it waits for another " : "refused for now; open for another ", left,
 		member(o, "question"));
