@@ -278,6 +278,15 @@ static int add_line(const char *runtime, const json_t *q)
 		return 1;
 	}
 	json_t *status = ward_sessions_ask(runtime, member(q, "session"), "{\"verb\":\"status\"}");
+	if (status && !*member(status, "follows")) {
+		ward_sayf(
+			"session %s runs under a policy of its own (--policy), which 'always' cannot change: "
+			"answer 'path', and add '%s = %s' behind the line %s (%s) yourself",
+			member(q, "session"), verb_for(member(q, "rights")), member(q, "path"),
+			member(q, "rule_text"), member(q, "rule"));
+		json_decref(status);
+		return 1;
+	}
 	char *argv[] = {(char[]){"wardfs policy add"},
 		(char *)(uintptr_t)verb_for(member(q, "rights")),
 		(char *)(uintptr_t)member(q, "path"), NULL};

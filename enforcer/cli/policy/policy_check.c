@@ -331,6 +331,21 @@ static void check_secrets(const struct ward_policy *p, struct report *rp)
 	ward_policy_each_found(p, on_found, rp);
 }
 
+/* --- [test] --- */
+
+/* A line that no policy can meet. Whether this policy meets the others, `policy test` says. */
+static void on_expectation(void *user, const struct ward_expectation *e)
+{
+	struct report *rp = user;
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	if (!e->wrong)
+		return;
+	ward_buf_printf(&what, "[test] expect = %s", e->text);
+	rp->warnings++;
+	put_finding(rp, "warning", e->file, e->line, ward_buf_str(&what),
+		"'wardfs policy test' can never pass this line", e->got);
+}
+
 /* --- who else is at work there --- */
 
 /* Is one of two absolute host paths the other, or beneath it? Both as they were resolved. */
@@ -527,6 +542,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 			r = check_same_files(&place, place.policy, rp);
 		if (r == 0)
 			check_secrets(place.policy, rp);
+		if (r == 0)
+			r = ward_policy_expectations(place.policy, on_expectation, rp);
 		return r == 0 ? check_tracked(&place, rp) : r;
 	}
 	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
@@ -547,6 +564,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		r = look_for_secrets(&place, p, err);
 		if (r == 0)
 			check_secrets(p, rp);
+		if (r == 0)
+			r = ward_policy_expectations(p, on_expectation, rp);
 		if (r == 0)
 			r = check_tracked(&place, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)
