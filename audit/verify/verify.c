@@ -335,8 +335,8 @@ static bool take_checkpoint(
 }
 
 /*
- * The trail no longer exists. Whoever can write the entry cannot make its signature: that takes the
- * key of the session's checkpoints, or one that replaced it.
+ * The trail no longer exists. Somebody who can write the entry cannot sign it: that takes the key
+ * of the session's checkpoints, or one that replaced it.
  */
 static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger_session *s,
 	const char *kind, const json_t *entry)

@@ -600,7 +600,8 @@ static void say_reach(
 
 static void check_allow(const struct checker *c, const struct ward_entry *e)
 {
-	/* what trusts whoever reaches it: the host itself, and what clouds tell their machines */
+	/* what trusts everybody who reaches it: the host itself, and what clouds tell their
+	 * machines */
 	static const char *const near_hosts[] = {"localhost", "*.localhost", "127.*", "::1",
 		"0.0.0.0", "169.254.*", "fd00:ec2::254", "metadata.google.internal",
 		"host.docker.internal"};

@@ -12,7 +12,7 @@
 #include "enforcer/policy/hash.h"
 #include "enforcer/policy/policy.h"
 
-/* Classes without a literal of which the least are told: each is compared with each. */
+/* Classes without a literal among which the least are found: each is compared with each. */
 #define LEAST_MAX 4096U
 /* No node of the tree of literals: no literal begins like this. */
 #define OFF UINT32_MAX

@@ -302,7 +302,7 @@ const struct ward_key ward_keys[] = {
 	LIST(NETWORK, "allow", ALLOW, COMMON, FROM_HOST, YES, ALL, NULL, NOWHERE,
 		"A destination that may be connected to. Without a port: 443 and 80. `*` is any "
 		"name and any public address."),
-	/* whoever denies more while there is no network at all has what they ask for */
+	/* a policy that denies more while there is no network at all has what it asks for */
 	LIST(NETWORK, "deny", DENY, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"A destination that is refused, whatever else is allowed. Without a port: all of "
 		"them, UDP as well."),

@@ -56,7 +56,7 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 	audit_verdicts_report(&v->verdicts, name, r);
 }
 
-/* Of a source besides the trail or ledger itself, of which the verdict comes later. */
+/* The verdict on a source besides the trail or ledger; that on trail or ledger comes later. */
 static int keep(struct verify *v, const char *name, const struct ward_verify_result *r,
 	struct ward_err *err)
 {
@@ -445,7 +445,7 @@ static bool verify_attestation(struct verify *v, int fd, const char *member)
 }
 
 /*
- * A trail elsewhere: its first line says of which session it is. notes_fd -1: there are no
+ * A trail elsewhere: its first line names the session. notes_fd -1: there are no
  * checkpoints.
  */
 static int verify_foreign(struct verify *v, const char *path, struct ward_log *log, int notes_fd,

@@ -41,7 +41,7 @@
 #include "enforcer/session/run/run.h"
 
 enum { OPT_WRITE = 0x100, OPT_NET, OPT_ONCE, OPT_READS };
-/* Differences that are told one by one. */
+/* Differences that get a message each. */
 #define WIDER_MAX 5
 
 struct args {

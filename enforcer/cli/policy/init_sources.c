@@ -482,7 +482,7 @@ static int look_at_list(struct finding *f, const char *dir)
 	return fd < 0 ? 0 : look_at_lines(f, LIST_NAME, list_line);
 }
 
-/* The keys by which npm, pip, cargo and go are told a registry; a proxy is none. */
+/* The keys that name a registry to npm, pip, cargo and go; a proxy does not. */
 static void own_line(struct finding *f, const char *line, size_t len, char section[64])
 {
 	static const char *const keys[] = {

@@ -344,7 +344,7 @@ static size_t dirs_changed(const struct node *t)
 	return n;
 }
 
-/* depth: how far down single names are told apart; less of it makes fewer rules. */
+/* depth: how far down single names have rules; less of it makes fewer rules. */
 static int writes_of(struct node *t, const char *path, unsigned depth, struct ward_learned_rules *r)
 {
 	for (size_t i = 0; i < t->n; i++) {

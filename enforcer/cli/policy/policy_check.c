@@ -43,7 +43,7 @@ struct report {
 	const char *name; /* display name of what is checked */
 	json_t *list;
 	unsigned errors, warnings;
-	const struct ward_policy *lifted_in; /* whose [lift] is told of */
+	const struct ward_policy *lifted_in; /* whose [lift] is reported */
 };
 
 enum { OPT_AS = 256 };
@@ -121,7 +121,7 @@ static bool is_profile(const char *file)
 static void on_finding(void *user, const struct ward_finding *f)
 {
 	struct report *rp = user;
-	/* A shipped profile's own lines are for whoever checks that profile: nobody here fixes
+	/* Report a shipped profile's lines only when that profile is checked: nobody here fixes
 	 * them. */
 	if (is_profile(f->file) && !(rp->args->file && strcmp(rp->args->file, f->file) == 0))
 		return;

@@ -309,7 +309,7 @@ static const struct argp revoke_argp = {revoke_options, parse_revoke, "ID",
 	"Ends a grant before its time. When it returns nothing is read or written under the grant any more, by what is open either.\vExit status: 0 it has ended; 1 no running session of the caller has such a grant in force.",
 	NULL, NULL, NULL};
 
-/* The session of which it is; NULL: none has it. */
+/* The session that has it; NULL: none. */
 static const char *holder(const char *runtime, const json_t *sessions, const char *id)
 {
 	const json_t *s = NULL, *g = NULL;
