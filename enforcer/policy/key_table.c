@@ -341,7 +341,7 @@ const struct ward_key ward_keys[] = {
 		"How long an open or a connection that `ask` covers waits for a person. Then "
 		"it is refused."),
 	KEY(APPROVALS, "command", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(ask_command),
-		"A program of the host that is told each question, and may answer (docs/approvals.md)."),
+		"A program of the host that gets each question, and may answer (docs/approvals.md)."),
 	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
 		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "
 		"show` print one. Without this key no token gives anything."),

@@ -120,11 +120,11 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
 	if (v->c->n_keys ? empty : !ward_ledger_view_find(&v->ledger, name))
 		res.state = WARD_VERIFY_UNSTARTED;
-	snprintf(res.text, sizeof(res.text), "the trail is not there");
+	snprintf(res.text, sizeof(res.text), "the trail is missing");
 	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
 	if (v->c->n_keys == 0 && known && known->lost) {
 		snprintf(res.text, sizeof(res.text),
-			"an earlier session had this name; its trail is not there");
+			"an earlier session had this name; its trail is missing");
 	} else if (v->c->n_keys == 0 && known && known->removed) {
 		ward_verify_say(&res, WARD_VERIFY_REMOVED, 0, "%s, by user %" PRIu64 "%s%s",
 			known->removed_time, known->removed_by,
@@ -564,7 +564,7 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 			"a checkpoint that was kept elsewhere is of it, and the ledger does not "
 			"know it: its entries were cut off");
 	} else if (r == -ENOENT) {
-		snprintf(res.text, sizeof(res.text), "the trail is not there");
+		snprintf(res.text, sizeof(res.text), "the trail is missing");
 	}
 	return keep(v, name, &res, err);
 }

@@ -223,7 +223,7 @@ static int check_guards(const struct ward_policy_place *place, struct report *rp
 		ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
 		if (!ward_guards_remembered(k, &k->v[i]))
 			continue;
-		ward_buf_puts(&fix, "if it is none any more: wardfs policy forget ");
+		ward_buf_puts(&fix, "if this is no longer a repository: wardfs policy forget ");
 		ward_shell_word(&fix, k->v[i].path);
 		r = ward_buf_error(&fix);
 		put_finding(rp, "note", k->v[i].path, 0, "remembered",
@@ -313,8 +313,8 @@ static void on_found(void *user, enum ward_fact fact, const char *path)
 	struct report *rp = user;
 	if (fact == WARD_FACT_COMMITTED)
 		put_finding(rp, "note", path, 0, "secret",
-			"git has committed this content, so whoever reads the repository has it: it "
-			"can be read inside too",
+			"git has committed this content, so everybody who reads the repository has "
+			"it: it can also be read inside",
 			"to refuse it all the same, write deny in place of secret");
 	else
 		put_finding(rp, "note", path, 0, "secret",

@@ -272,7 +272,7 @@ static void print_text(const struct answer *a)
 	ward_shell_word(&word, a->repository ? a->repository : "PATH");
 	if (a->remembered)
 		ward_outf(
-			"\n  note    remembered: an earlier start found a repository here. If there is none any more:\n          wardfs policy forget %s",
+			"\n  note    remembered: an earlier start found a repository here. If it is gone:\n          wardfs policy forget %s",
 			ward_buf_str(&word));
 	print_sessions(a);
 	ward_buf_clear(&b);
