@@ -66,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --watch one object a line", 0},
-	{"session", 's', "SESSION", 0, "Of this session alone", 0},
+	{"session", 's', "SESSION", 0, "Only questions of this session", 0},
 	{"watch", OPT_WATCH, NULL, 0, "Print each question as it comes, until a signal ends it", 0},
 	{0},
 };
