@@ -48,7 +48,7 @@ enum {
 #undef KIND
 #undef HAS
 /*
- * Each row says who may write the kind, and of which type the member is. A free description is the
+ * Each row says who may write the kind, and which type the member has. A free description is the
  * supervisor's or the writer's.
  */
 #define KIND(id, name, by, is, members, what)                                                      \

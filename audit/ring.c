@@ -179,8 +179,8 @@ static struct record *record_at(const struct ward_ring *r, uint64_t pos)
 }
 
 /*
- * There is memory for `len` bytes at pos and for the commit word behind: what is missing is told
- * here, not by SIGBUS (MADV_POPULATE_WRITE, Linux 5.14). -errno.
+ * There is memory for `len` bytes at pos and for the commit word behind: missing memory fails here,
+ * not by SIGBUS (MADV_POPULATE_WRITE, Linux 5.14). -errno.
  */
 static int make_sure(struct ward_ring *r, uint64_t pos, uint64_t len)
 {

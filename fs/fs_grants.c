@@ -70,7 +70,8 @@ void ward_fs_grant(struct ward_fs *fs, struct ward_msg_reader *r, struct ward_bu
 		say_error(ret, err.text);
 	else
 		say_ok(ret, changed(fs, WARD_GRANT_GIVE_MS));
-	/* Whoever waits for a person is decided anew; behind an answer, when it is recorded. */
+	/* Requests that wait for a person are decided again; after an answer, when it is recorded.
+	 */
 	if (e == 0 && !ward_question_answers(fs, g.id))
 		ward_question_ended(fs, 0, false, 0);
 }

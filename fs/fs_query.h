@@ -9,7 +9,7 @@
 #include "enforcer/base/buf.h"
 #include "fs/base/fs.h"
 
-/* Open files whose paths are told at most; the rest is counted. */
+/* Most open files that an answer names; the rest is counted. */
 #define WARD_QUERY_HANDLES_MAX 256U
 
 /*

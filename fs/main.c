@@ -227,10 +227,10 @@ static int raise_files(struct ward_err *err)
 }
 
 /*
- * What a quota gives back comes with RELEASE and FORGET, and whoever removes a file to make room
- * writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate` wait, as
- * many as there are writers: each would keep a place of its CPU's queue. So would opens that wait
- * for a person.
+ * What a quota gives back comes with RELEASE and FORGET, and a program that removes a file to make
+ * room writes right after: /dev/fuse keeps that order, rings do not. And writes beneath `rate`
+ * wait, as many as there are writers: each would keep a place of its CPU's queue. So would opens
+ * that wait for a person.
  */
 static bool needs_order(const struct ward_fs *fs)
 {

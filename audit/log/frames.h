@@ -20,7 +20,7 @@
 
 /* A frame contains whole lines, up to this many bytes. */
 #define WARD_FRAME_TEXT ((size_t)256 << 10)
-/* A reader takes no larger one, whoever made it. */
+/* A reader refuses a larger frame. */
 #define WARD_FRAME_TEXT_MAX ((size_t)2 << 20)
 /* And no more of them in a file. */
 #define WARD_FRAMES_MAX ((size_t)1 << 20)

@@ -96,7 +96,7 @@ static void push(struct ward_merkle_plan *p, uint64_t from, uint64_t to)
 	p->v[p->n++] = (struct ward_merkle_range){.from = from, .to = to};
 }
 
-/* The steps went from the root down; proofs are told from the leaf up. */
+/* The steps went from the root down; proofs are written from the leaf up. */
 static void turn(struct ward_merkle_plan *p)
 {
 	for (size_t i = 0, j = p->n; i + 1 < j; i++) {

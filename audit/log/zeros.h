@@ -2,8 +2,8 @@
 /*
  * Zeros in a log. No record has any: what a writer puts down is text. A host that stops at the
  * wrong moment can leave a block of them, where a file has its length already and not yet what is
- * in it; whoever can write the file can put them there as well. So they are told, and excuse
- * nothing.
+ * in it; anybody who can write the file can put zeros there as well. So a reader reports them, and
+ * they excuse nothing.
  */
 #pragma once
 

@@ -5,10 +5,11 @@
  *
  * A record has `pid`, the thread. The first of a thread in a ring, and the first after that
  * changed, has `parent`, and `process` where the thread is not its process' first
- * (docs/audit-format.md, "Who"); a ring without that is told by the others. A process runs what its
- * last `exec` before a record says (`path`, or `exe` of the one behind it: what it ran until then);
- * before its first one, that one's `exe`; and without one, what ran in its parent then. Processes
- * are known by their numbers: one that the kernel gave out twice in a session is taken for one.
+ * (docs/audit-format.md, "Who"); for a ring without these, the other records tell. A process runs
+ * what its last `exec` before a record says (`path`, or `exe` of the one behind it: what it ran
+ * until then); before its first one, that one's `exe`; and without one, what ran in its parent
+ * then. Processes are known by their numbers: one that the kernel gave out twice in a session is
+ * taken for one.
  */
 #pragma once
 

@@ -395,7 +395,7 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 		if (path && plain(path) && !ward_query_text(rec, "path2"))
 			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";
 	} else if (d->question && (guard || takes_away || !ward_query_text(rec, "path"))) {
-		d->reason = "only the answer to a question permits it, in each session anew";
+		d->reason = "only an answer to a question permits it, again in each session";
 	} else if (guard || takes_away || (source && strcmp(source, "run") == 0)) {
 		const char *file = ward_query_text(rec, "path2");
 		if (asprintf(&d->forbidden_by, "%s  %s", rule ? rule : "?", text ? text : "") < 0)

@@ -46,7 +46,7 @@ struct ward_denials {
 	uint64_t left_out; /* refusals beyond WARD_DENIALS_MAX groups */
 	bool ended;	   /* the session has */
 };
-/* Groups that are told apart. */
+/* Groups that are counted separately. */
 #define WARD_DENIALS_MAX 10000
 
 /* sel: of these records (audit/query/record_filter.h); NULL: of all. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the index: one SELECT, where to look in a trail, and how many records of which session. */
+/* Asks the index: one SELECT, where to look in a trail, and how many records each session has. */
 #include "audit/query/index.h"
 
 #include <errno.h>

@@ -113,7 +113,7 @@ struct ward_index_counts {
 	 * one of `unknown`, or has no trail; `sessions` have one.
 	 */
 	bool complete;
-	struct ward_store_names unknown; /* their trails are to be read */
+	struct ward_store_names unknown; /* their trails must be read */
 	uint64_t sessions;
 };
 void ward_index_counts_clear(struct ward_index_counts *c);

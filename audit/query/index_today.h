@@ -40,7 +40,7 @@ struct ward_index_today {
 	struct ward_index_news *v; /* by name, each once */
 	size_t n;
 	struct ward_buf text;
-	/* What is to be kept: empty where it cannot be relied on later. */
+	/* What to keep: empty where it cannot be relied on later. */
 	char ledger[160];
 	char names[128];
 };

@@ -3,7 +3,7 @@
  * Members of a line of a trail, one after the other, without building a tree of it: many times as
  * fast as a JSON parser, and no parser. It knows what the writer writes most of the time (numbers,
  * names and lists of names, in ASCII); all else it leaves to a parser. What it accepts is JSON
- * (RFC 8259), so that whoever asks gets the same answer from either.
+ * (RFC 8259), so that both give the same answer.
  */
 #pragma once
 

@@ -121,7 +121,7 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	return r < 0 ? -ENOMEM : 0;
 }
 
-/* A close tells neither who had the file nor which rule let them: then bytes cannot be told. */
+/* A close has neither the process nor the rule, so with such a filter the bytes are unknown. */
 static bool tells_bytes(const struct ward_filter *f)
 {
 	return !ward_filter_asks_actors(f) && !f->comm && !f->verdict && !f->rule &&

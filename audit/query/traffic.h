@@ -12,7 +12,7 @@
 #include "audit/store/store.h"
 #include "enforcer/base/err.h"
 
-/* Rows that are told apart; the connections of further ones are counted together. */
+/* Rows that are counted separately; the connections of further ones are counted together. */
 #define WARD_TRAFFIC_ROWS_MAX 100000
 
 /* Zero, but for what is asked; ward_traffic_clear(). */

@@ -477,7 +477,7 @@ bool ward_store_is_news(struct ward_store *st, const char *said, const char *tex
 	ward_cleanup_fd int fd = ward_fd_make_regular(st->dir_fd, said, O_RDWR, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return true;
-	/* Begun anew where it is full, or cannot be read. */
+	/* It starts over where it is full, or cannot be read. */
 	if (ward_fd_read_all(fd, SAID_MAX, &have) < 0 || have.len + len + 1 > SAID_MAX)
 		ward_buf_clear(&have);
 	if (has_line(&have, text, len))

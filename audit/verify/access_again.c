@@ -102,7 +102,7 @@ static uint32_t rights_of(const json_t *list)
 
 /* --- grants --- */
 
-/* NULL: there is none to be had, and nothing is told of the grant. */
+/* NULL: there is none, and the grant is not judged. */
 static struct ward_grants *set_of(const char *pattern, uint32_t rights, int *ret_error)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
@@ -190,7 +190,7 @@ static struct ward_policy *policy_of(struct in_force *f)
 	return f->policy;
 }
 
-/* 1: it allows that, or that cannot be told. */
+/* 1: it allows that, or that is unknown. */
 static int allows(struct in_force *f, const struct ward_buf *path, uint32_t rights)
 {
 	const struct ward_state *s = NULL;

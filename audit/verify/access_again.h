@@ -21,7 +21,7 @@ void ward_access_again_free(struct ward_access_again *a);
 int ward_access_again_grant(struct ward_access_again *a, const json_t *rec) ward_must_check;
 /*
  * A record `use`: *ret_why says why the grant does not cover what it is said to have allowed; NULL:
- * it does, or that cannot be told. -ENOMEM.
+ * it does, or that is unknown. -ENOMEM.
  */
 int ward_access_again_use(
 	struct ward_access_again *a, const json_t *rec, const char **ret_why) ward_must_check;

@@ -37,7 +37,7 @@ static bool is_object(const char *path)
 	return false;
 }
 
-/* Of session.start: what is mounted, of which the trees are some. */
+/* Of session.start: the mounts, and the trees among them. */
 static int take_mounts(struct ward_attest_git *g, const json_t *mounts)
 {
 	size_t i = 0;

@@ -77,7 +77,7 @@ static int take_rename(struct ward_products *p, const json_t *rec, const char *p
 	return r;
 }
 
-/* The end of a handle that wrote, or of which nobody saw whether it did. */
+/* The end of a handle that wrote, or may have written unseen. */
 static bool wrote(const json_t *rec)
 {
 	const json_t *written = json_object_get(rec, "written");

@@ -138,7 +138,7 @@ static void judge_file(const struct ward_ledger_notes *n, const struct ward_note
 {
 	if (n->rest > 0 && !ward_tlog_torn(n->text.data + n->text.len - n->rest, n->rest, key)) {
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
-			"what follows the ledger's checkpoint %zu is none", n->n);
+			"the text after the ledger's checkpoint %zu is not a checkpoint", n->n);
 		return;
 	}
 	for (size_t i = 0; i < n->n; i++) {
@@ -185,8 +185,7 @@ static void judge(const struct ward_ledger_notes *n, const struct ward_note_key 
 			n->v[n->n - 1].size, n->tree.n);
 	else if (v->claimed > v->covered_to)
 		ward_verify_say(ret, WARD_VERIFY_DELETED, 0,
-			"an entry tells of a checkpoint over %" PRIu64
-			" entries, which is not there",
+			"an entry names a checkpoint over %" PRIu64 " entries, which is missing",
 			v->claimed);
 }
 

@@ -41,9 +41,9 @@ void ward_ledger_resume_put(const struct ward_ledger_resume *r, struct ward_buf 
 int ward_ledger_resume_take(struct ward_ledger_resume *r, const char *line) ward_must_check;
 
 /*
- * As ward_verify_ledger(), from there on. What `from` says is believed: whoever could write it
- * could write the ledger, unless its digest was kept elsewhere. *ret_next: where this one ended,
- * without entries, if the result is INTACT; the caller's in any case.
+ * As ward_verify_ledger(), from there on. `from` is believed: anybody who can write it can write
+ * the ledger, unless its digest was kept elsewhere. *ret_next: where this one ended, without
+ * entries, if the result is INTACT; the caller's in any case.
  */
 int ward_verify_ledger_from(int fd, int notes_fd, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,

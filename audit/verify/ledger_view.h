@@ -27,7 +27,7 @@ struct ward_ledger_session {
 	uint8_t last[WARD_MAC_BYTES];
 	char start_time[40];
 	char end_time[40];
-	uint64_t keep_s; /* how long it is to be kept; 0: nothing is said */
+	uint64_t keep_s; /* how long to keep it; 0: not given */
 	bool expired;	 /* it was, and went; the entry's signature and its time are good */
 	char expired_time[40];
 	bool removed; /* the last thing that was done to it; the entry's signature is good */

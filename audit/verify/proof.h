@@ -2,7 +2,7 @@
 /*
  * Proofs that can be taken away from a trail: that one record is in it (C2SP tlog-proof, the record
  * itself in its line "extra"), and that an earlier checkpoint is the beginning of a later one
- * (docs/audit-format.md). Whoever has a public key can check them, without the trail.
+ * (docs/audit-format.md). Anybody with a public key can check them, without the trail.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ int ward_prove_consistency(struct ward_log *log, const struct ward_checkpoint_li
 /* Records that one call proves, and bytes of the text that their proofs are. */
 #define WARD_PROOF_RECORDS_MAX 16384
 #define WARD_PROOFS_TEXT_MAX ((size_t)64 << 20)
-/* What is to be proved. */
+/* What to prove. */
 struct ward_proof_want {
 	/* Which records: all that a filter matches, and that are of the file. Either may be NULL.
 	 * names: of ward_file_names_find() over the same log. */

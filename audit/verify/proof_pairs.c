@@ -51,7 +51,7 @@ static bool take_pair(const char *line, size_t len, const char *mark, struct war
 	json_t *pair = ward_parse(line, len, JSON_REJECT_DUPLICATES, mark);
 	const json_t *record = json_object_get(pair, "record");
 	const char *proof = json_string_value(json_object_get(pair, "proof"));
-	/* One proof of one record, not several of which the first is like it. */
+	/* One proof of one record, not several proofs with this record first. */
 	bool good = proof && json_object_size(pair) == 2 && ward_proof_is(proof, strlen(proof)) &&
 		    ward_proof_length(proof, strlen(proof)) == strlen(proof);
 	json_t *proved = good ? record_of(proof, mark) : NULL;

@@ -20,7 +20,7 @@
 #define DAILY_MAX 16
 #define DAY ((uint64_t)24 * 60 * 60)
 
-/* Seconds. No start takes nearly so long: whoever starts a session gives up long before. */
+/* Seconds. No start takes nearly so long: a supervisor gives up long before. */
 #define STARTING 3600
 
 struct prune {

@@ -225,7 +225,7 @@ static void name_segment(unsigned number, struct ward_verify_result *ret)
 	char name[WARD_SEGMENT_NAME_MAX];
 	size_t n = strlen(ret->text);
 	ward_segment_name(name, number, false);
-	snprintf(ret->text + n, sizeof(ret->text) - n, "; the file %s is not there", name);
+	snprintf(ret->text + n, sizeof(ret->text) - n, "; the file %s is missing", name);
 }
 
 int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t root[WARD_KEY_BYTES],
@@ -235,7 +235,7 @@ int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t r
 	struct ward_verify_result res = {0};
 	if (known && known->lost) {
 		say(&res, WARD_VERIFY_MISSING,
-			"an earlier session had this name; its trail is not there");
+			"an earlier session had this name; its trail is missing");
 		*ret = res;
 		return 0;
 	}
@@ -335,8 +335,8 @@ static bool take_checkpoint(
 }
 
 /*
- * The trail no longer exists. Whoever can write the entry cannot make its signature: that takes the
- * key of the session's checkpoints, or one that replaced it.
+ * The trail no longer exists. Somebody who can write the entry cannot sign it: that takes the key
+ * of the session's checkpoints, or one that replaced it.
  */
 static bool is_signed(const struct ward_ledger_view *v, const struct ward_ledger_session *s,
 	const char *kind, const json_t *entry)

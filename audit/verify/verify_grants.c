@@ -138,7 +138,7 @@ static bool check_done(struct look *l, const json_t *rec)
 	const struct granted *g = find(l, rule ? rule + strlen(RULE) : NULL);
 	if (!g)
 		return say(l, rec, "no grant of that id was given");
-	/* To be told an address is no use. */
+	/* An answer with an address is not a use. */
 	if (kind && strcmp(kind, "dns") == 0)
 		return false;
 	return g->first_use > number(rec, "mono", 0) &&

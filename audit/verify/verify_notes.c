@@ -77,8 +77,8 @@ void ward_verify_notes(const struct ward_checkpoint_list *l, const char *session
 	}
 	if (l->rest > 0 &&
 		(!l->torn || l->n == 0 || l->v[l->n - 1].state != WARD_CHECKPOINT_OPEN)) {
-		ward_verify_say(
-			ret, WARD_VERIFY_EDITED, 0, "what follows checkpoint %zu is none", l->n);
+		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+			"the text after checkpoint %zu is not a checkpoint", l->n);
 		return;
 	}
 	for (size_t i = 0; i < l->n; i++) {

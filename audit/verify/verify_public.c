@@ -163,7 +163,7 @@ static void judge_claims(const struct walk *w, struct claims *c, struct ward_ver
 			first++;
 	}
 	if (first == from + c->n)
-		first = from; /* each is: which of them was changed cannot be told */
+		first = from; /* each is: unknown which of them was changed */
 	if (c->n > 0)
 		qsort(c->v, c->n, sizeof(*c->v), by_seq);
 	for (size_t i = 0; i < c->n && !c->edited; i++) {

@@ -119,7 +119,7 @@ static void put_i64(struct ward_buf *b, uint64_t v)
 	ward_put_u64(b, negative ? 0 - v : v);
 }
 
-/* False if the value could not be told. */
+/* False if the value is unknown. */
 static bool put_value(struct ward_buf *b, enum ward_event_tag tag, const struct ward_event_field *f)
 {
 	switch ((enum ward_event_type)ward_record_members[tag].type) {

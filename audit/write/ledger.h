@@ -32,7 +32,7 @@ void ward_ledger_keys_derive(
 struct ward_ledger_start {
 	const char *key;	/* ward_public_key_print() of the key that signs */
 	const char *checkpoint; /* the note over nothing */
-	uint64_t keep_s;	/* seconds that the trail is to be kept; 0: nothing is said */
+	uint64_t keep_s;	/* how many seconds to keep the trail; 0: not given */
 };
 struct ward_ledger_end {
 	uint64_t records;
@@ -78,8 +78,8 @@ int ward_ledger_read(const struct ward_ledger_files *f, const uint8_t root[WARD_
 	const char *session, const char *verb, uint32_t by, struct ward_err *err) ward_must_check;
 
 /*
- * Appends "question" of the host: somebody asked all trails at once. text: the question, of which
- * the first WARD_LEDGER_QUESTION_MAX bytes are kept.
+ * Appends "question" of the host: somebody asked all trails at once. text: the question; the ledger
+ * keeps its first WARD_LEDGER_QUESTION_MAX bytes.
  */
 #define WARD_LEDGER_QUESTION_MAX 2048U
 int ward_ledger_question(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],

@@ -48,8 +48,8 @@
 /* Naps without a record before it sleeps for good. */
 #define NAPS 3
 /*
- * Longest turn on a processor that is asked for (sched(7)). Several times the usual one: from Linux
- * 6.12 on whoever wakes with a shorter one goes first.
+ * Longest turn on a processor that is asked for (sched(7)). Several times the usual one: from
+ * Linux 6.12 on, a process that wakes with a shorter one goes first.
  */
 #define TURN_NS UINT64_C(10000000)
 /* While the log cannot be written: time between attempts, and how many at the end. */
@@ -183,7 +183,7 @@ static int take_descriptors(struct audit *a, struct ward_err *err)
 	return 0;
 }
 
-/* A finished segment into a fresh file; whoever started us gives it its name. */
+/* A finished segment into a fresh file; the process that started us names it. */
 static int pack(struct ward_err *err)
 {
 	/* What the agent does comes first. Where it may not be, it is as urgent as that. */

@@ -55,7 +55,7 @@ struct ward_writer {
 	uint64_t rotate_at;   /* `bytes` at which the next one is wanted */
 	int next_fd;	      /* -1: none was given */
 	unsigned next_number; /* of the one that was given */
-	unsigned begun;	      /* number of the one that was begun last, until it is told */
+	unsigned begun;	      /* number of the one that was begun last, until it is announced */
 
 	bool dirty;	  /* written but not synced */
 	bool sync_failed; /* since the log broke */
@@ -432,7 +432,7 @@ static int put_segment(struct ward_writer *w)
 
 /*
  * Nothing is on its way: the log goes on in the next file. What is in the one before is on disk
- * before anything is in the new one, and that before anybody is told.
+ * before anything is in the new one, and that before it is announced.
  */
 static int begin_segment(struct ward_writer *w)
 {

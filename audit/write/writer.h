@@ -35,7 +35,7 @@ struct ward_writer_setup {
 	uint64_t checkpoint_records; /* a checkpoint after this many records; 0: the default */
 	uint64_t checkpoint_ms;	     /* or this long after a record, 0: the default */
 	uint64_t rotate;	     /* another segment is wanted after this many bytes; 0: never */
-	uint64_t keep_s;	     /* seconds that the trail is to be kept; 0: nothing is said */
+	uint64_t keep_s;	     /* how many seconds to keep the trail; 0: not given */
 	bool recover;		     /* go on with a log that another writer left */
 	const char *cause;	     /* recover: why it died */
 };

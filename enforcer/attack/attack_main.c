@@ -47,7 +47,7 @@ static const struct argp_option options[] = {
 	{"policy", 'p', "FILE|PROFILE", 0, "wardfs's policy, as for run", 0},
 	{"mode", 'm', "MODE", 0, "wardfs's isolation mode, as for run", 0},
 	{"sandbox", KEY_SANDBOX, "COMMAND", 0,
-		"Attack this sandbox: the words that a program and its arguments are added to; {work} is the workspace",
+		"Attack this sandbox: a command line, to which wardfs adds a program and its arguments; {work} is the workspace",
 		0},
 	{"preset", KEY_PRESET, "NAME", 0,
 		"Attack a known sandbox: wardfs, none, bwrap, firejail, docker, podman, gvisor, srt, codex",
@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
 	{"junit", KEY_JUNIT, "FILE", 0, "Also write JUnit XML", 0},
 	{"sarif", KEY_SARIF, "FILE", 0, "Also write SARIF, for code scanning", 0},
-	{"verbose", 'v', NULL, 0, "Also what held, and the sandbox's own messages", 0},
+	{"verbose", 'v', NULL, 0, "Also print what held, and the sandbox's own messages", 0},
 	{"i-know", KEY_KNOW, NULL, 0, "As root, attack without a sandbox all the same", 0},
 	{"wardfs", KEY_WARDFS, "PATH", OPTION_HIDDEN, "The program wardfs", 0},
 	{0},
@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse, "",
-	"Tries to break out of a sandbox, in this directory, and tells which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here.\v"
+	"Tries to break out of a sandbox, in this directory, and says which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here.\v"
 	"Exit status: 0 nothing is broken; 1 something is; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
 	NULL, NULL, NULL};
 

@@ -37,7 +37,7 @@ static void print_group(const struct ward_attack_run *r, int group, bool all)
 		n += (int)r->v[i].group == group;
 	if (!n)
 		return;
-	ward_outf("%-12s %3zu held %3zu broken %3zu not applicable %3zu untested   %s\n",
+	ward_outf("%-11s %3zu held %3zu broken %3zu n/a %3zu untested  %s\n",
 		ward_attack_tables[group]->name, count(r, group, WARD_ATTACK_HELD),
 		count(r, group, WARD_ATTACK_BROKEN), count(r, group, WARD_ATTACK_NOT_APPLICABLE),
 		count(r, group, WARD_ATTACK_UNTESTED), ward_attack_tables[group]->what);

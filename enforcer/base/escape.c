@@ -47,7 +47,8 @@ static bool deceptive(uint32_t cp)
 	       (cp >= 0xe0000 && cp <= 0xe007f);
 }
 
-/* Bytes that stand for themselves, of which most paths and names consist: each record has several.
+/* Bytes that stand for themselves: most bytes of paths and names, and each record has several of
+ * these.
  */
 static const bool plain[256] = {[' ' ... '['] = true, [']' ... '~'] = true};
 static const bool plain_json[256] = {

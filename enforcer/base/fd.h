@@ -68,9 +68,9 @@ int ward_fd_make_regular(int at, const char *name, int flags, mode_t mode) ward_
 
 /*
  * A regular file anywhere beneath the directory `at`, for reading, close-on-exec. No name on the
- * way may be a symbolic link: whoever writes there could lead us to any file of the host. What is
- * no regular file is never opened, since that alone has effects (a device, a pipe): -EINVAL. The
- * descriptor, the caller's, or a negative errno; -ELOOP: a link. Needs /proc.
+ * way may be a symbolic link, because somebody who writes there could lead us to any file of the
+ * host. Only a regular file is opened, since that alone has effects (a device, a pipe): -EINVAL.
+ * The descriptor, the caller's, or a negative errno; -ELOOP: a link. Needs /proc.
  */
 int ward_fd_open_beneath(int at, const char *path) ward_must_check;
 

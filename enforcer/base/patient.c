@@ -129,7 +129,7 @@ int ward_patient(ward_patient_fn look, int at, const char *path, uint64_t time_n
 	if (r == 0)
 		r = receive(ends[0], ret_found);
 	close(ends[0]);
-	/* One that waits is reaped by whoever reaps what we leave: nobody here waits for it. */
+	/* A child that still waits is left to the reaper of orphans: nobody here waits for it. */
 	if (r == -ETIMEDOUT)
 		kill(pid, SIGKILL);
 	if (pid > 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A look that may never end. stat(2) and open(2) wait for whoever serves a path: a server that went
- * away, a file system in user space that stopped. Only that server can end the wait. Where it took
- * the request and never answers, not even SIGKILL ends it, and a process with a thread in such a
- * call is never reaped. So a process of its own waits, with the rights of the caller's, and the
- * caller goes on, and can end.
+ * A look that may never end. stat(2) and open(2) wait for the server of a path, which may have gone
+ * away or, in user space, may have stopped. Only that server can end the wait. Where it took the
+ * request and never answers, not even SIGKILL ends it, and a process with a thread in such a call
+ * is never reaped. So a process of its own waits, with the rights of the caller's, and the caller
+ * goes on, and can end.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ int ward_patient_open_dir(
 	int at, const char *path, uint64_t time_ns, struct stat *ret_st) ward_must_check;
 
 /*
- * Does whoever serves path answer? Symbolic links are followed. A relative path begins at the
+ * Does the server of path answer? Symbolic links are followed. A relative path begins at the
  * current directory. 0: yes, whatever is there or not; -ETIMEDOUT: err names the path, and the
  * mount on it. Where no mount but the root's lies on the way no process is made. What asks
  * afterwards about the same path waits for a server that is alive, or that went away just now.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a loop waits for: descriptors, each with a handler, and what is to be done in each round.
+ * What a loop waits for: descriptors, each with a handler, and what the loop does in each round.
  *
  * A round has three steps. First the `before` functions run. Then poll(2) waits. Then the handlers
  * run, each at most once.

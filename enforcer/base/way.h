@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names that decide where a path leads: whoever can change one can redirect the path. */
+/* The names that decide where a path leads: anybody who can change one of them can redirect the
+ * path. */
 #pragma once
 
 #include <stdbool.h>

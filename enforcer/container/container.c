@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts together what an engine is told. */
+/* Puts together the configuration of an engine. */
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Container engines of mode docker: which there are, where one lies on this host, and what it needs
- * to be told. An engine runs within the sandbox (enforcer/sandbox/sandbox.h, struct
+ * Container engines of mode docker: which there are, where one lies on this host, and its command
+ * line and configuration. An engine runs within the sandbox (enforcer/sandbox/sandbox.h, struct
  * ward_sandbox_engine); this part starts nothing.
  *
  * An engine is a program of the host that runs with rights over the session. So it is found in the
- * directories of the system alone, or by a path that the owner's policy gives; whoever else could
- * change it refuses the start.
+ * directories of the system alone, or by a path that the owner's policy gives; if anybody else
+ * could change the program, the start is refused.
  */
 #pragma once
 
@@ -51,7 +51,7 @@ int ward_engine_locate(const struct ward_engine *e, struct ward_engine_found *re
 	struct ward_err *err) ward_must_check;
 void ward_engine_found_clear(struct ward_engine_found *f);
 
-/* What an engine is told, and the memory behind it. */
+/* The configuration of an engine, and the memory behind it. */
 struct ward_container {
 	struct ward_sandbox_engine engine;
 	char *config;

@@ -51,7 +51,7 @@ static void child(const struct ward_image_pull *p, int result, int said, int out
 		(char *)(uintptr_t)p->tag, NULL};
 	char *const envp[] = {NULL};
 	const int from[] = {p->input, result, said, out}, to[] = {0, 1, 2, 3};
-	/* Whoever waits for it may be killed. */
+	/* The process that waits for it may be killed. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || chdir("/") < 0 ||
 		ward_fd_inherit(from, to, 4) < 0)
 		_exit(125);
@@ -212,7 +212,7 @@ static int pull(int store, const struct ward_image_pull *p, const char *own, str
 	return r == 0 ? add_ref(store, p, digest, err) : r;
 }
 
-/* With the lock: whoever made them is dead. */
+/* With the lock: the process that made them is dead. */
 static int remove_left(int store, size_t *ret, struct ward_err *err)
 {
 	const struct dirent *e = NULL;
@@ -283,7 +283,7 @@ static int other_names(int store, const char *digest, const char *but, bool all,
 	return r;
 }
 
-/* By a rename first: whoever is killed meanwhile leaves what prune removes. */
+/* By a rename first: if we are killed meanwhile, prune removes the rest. */
 static int remove_image(int store, const char *digest, struct ward_err *err)
 {
 	char own[32];

@@ -2,7 +2,7 @@
 /*
  * The store, private to this folder:
  *
- *   images/.lock          held by whoever adds or removes
+ *   images/.lock          held by a process that adds or removes
  *   images/.new-PID/      being unpacked; of nobody alive while the lock is free
  *   images/HEX/rootfs/    an image, by its digest; never changed
  *   images/HEX/image.json what it says of itself; locked shared by each session that uses it
@@ -25,7 +25,7 @@
 /* STATE/images; made, where make says so. -ENOENT without text: there is none. */
 int ward_image_store_open(
 	const char *state, bool make, int *ret_fd, struct ward_err *err) ward_must_check;
-/* Waits for whoever adds or removes. *ret_fd: the lock, the caller's. */
+/* Waits for a process that adds or removes. *ret_fd: the lock, the caller's. */
 int ward_image_store_lock(int store, int *ret_fd, struct ward_err *err) ward_must_check;
 /* A file of ours in one piece: written beside, then renamed. */
 int ward_image_store_write(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A helper that is started early: executed and loaded beside the supervisor, which finds out
- * meanwhile what the session is to be. Of the numbers of helper.h it has CONTROL, LIFELINE and
- * EARLY; the others come by WARD_MSG_FDS on EARLY, before the configuration is read.
+ * A helper that is started early: executed and loaded beside the supervisor, which plans the
+ * session meanwhile. Of the numbers of helper.h it has CONTROL, LIFELINE and EARLY; the others come
+ * by WARD_MSG_FDS on EARLY, before the configuration is read.
  */
 #pragma once
 

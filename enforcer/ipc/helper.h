@@ -146,7 +146,7 @@ enum ward_msg_type {
 	 * same id again: now a request waits. Not answered; it never waits for room.
 	 */
 	WARD_MSG_FS_ASK = 40,
-	/* To wardfs-fs: u32 id of a question that has ended, 0: all are to be decided anew; u32 1:
+	/* To wardfs-fs: u32 id of a question that has ended, 0: decide all again; u32 1:
 	 * refused; u32 ms for which it is not asked again then. Not answered. */
 	WARD_MSG_FS_ASK_END = 41,
 	/* To wardfs-fs, before the grant that answers a question: u32 id; u32 1: for whatever it
@@ -236,8 +236,8 @@ enum ward_msg_type {
 
 enum ward_screen_flag {
 	WARD_SCREEN_LAST = 1U << 0, /* the last part */
-	/* Part of a long string: nothing for whoever did not see its beginning. Of the last part of
-	 * a picture: such a string is under way. */
+	/* Part of a long string: useless to a client that did not see its beginning. Of the last
+	 * part of a picture: such a string is under way. */
 	WARD_SCREEN_WITHIN = 1U << 1,
 };
 /* Of WROTE, SHOWN and PICTURE. */
@@ -286,7 +286,7 @@ enum ward_fs_query {
  *   u64 records          a checkpoint after so many; 0: default
  *   u64 ms               or this long after a record; 0: default
  *   u64 rotate           bytes of a segment; 0: the log is one
- *   u64 keep             seconds that the trail is to be kept
+ *   u64 keep             how many seconds to keep the trail
  */
 enum ward_fs_tree_kind {
 	WARD_FS_TREE_DIRECTORY = 0, /* a directory of the host, or a tmpfs */

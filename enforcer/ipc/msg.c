@@ -47,9 +47,9 @@ void ward_msg_put_str(struct ward_msg *m, const char *s)
 }
 
 /*
- * The kernel counts descriptors in flight for a user, and compares with the soft limit of whoever
- * sends (too_many_unix_fds()): what a session has in flight must not keep the owner's next one from
- * its start. Returns whether more are allowed now; *ret_before is to be set again.
+ * The kernel counts descriptors in flight for a user, and compares with the soft limit of the
+ * sender (too_many_unix_fds()): what a session has in flight must not keep the owner's next one
+ * from its start. Returns whether more are allowed now; *ret_before is to be set again.
  */
 static bool raise_files(struct rlimit *ret_before)
 {

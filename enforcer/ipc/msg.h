@@ -39,7 +39,7 @@ void ward_msg_put_bytes(struct ward_msg *m, const void *data, size_t len);
 void ward_msg_put_str(struct ward_msg *m, const char *s); /* NULL as "" */
 /* Sends m with n_fds descriptors (which stay the caller's). Negative errno. */
 int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_fds) ward_must_check;
-/* The same, without waiting for whoever reads: -EAGAIN. */
+/* The same, without waiting for the reader: -EAGAIN. */
 int ward_msg_try_send(int sock, const struct ward_msg *m) ward_must_check;
 
 /* --- reading --- */

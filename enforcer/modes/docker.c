@@ -37,7 +37,7 @@ static int check_gives(
 		    : 0;
 }
 
-/* Whoever can talk to one of these is root on the host. */
+/* Anybody who can talk to one of these is root on the host. */
 static const char *const sockets[] = {"docker.sock", "podman.sock", "containerd.sock", "crio.sock",
 	"cri-dockerd.sock", "buildkitd.sock"};
 
@@ -56,7 +56,7 @@ static bool is_whole(const char *source, const char *home)
 	       (home && strcmp(source, home) == 0);
 }
 
-/* What makes a container no wall at all, whoever asks for it. */
+/* What makes a container no wall at all, even if the owner asks for it. */
 static int check_patterns(const struct ward_settings *s, const char *home, struct ward_err *err)
 {
 	if (s->net == WARD_NET_HOST)

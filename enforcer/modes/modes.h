@@ -40,7 +40,7 @@ struct ward_mode_host {
 	const char *state;   /* the caller's state directory */
 	const char *project; /* a runtime in there is the agent's to change */
 	char *const *argv;   /* as the caller gave it; NULL with policy */
-	uid_t owner;	     /* the user id of the session's owner, whoever calls */
+	uid_t owner;	     /* the user id of the session's owner, not of the caller */
 };
 /* What was found. WARD_RUNTIME_FOUND_INIT is nothing; ward_mode_found_clear(). */
 struct ward_mode_found {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a module's sections, of which the bytes are hostile, as far as wardfs needs to. */
+/* Reads a module's sections, whose bytes are hostile, as far as wardfs needs to. */
 #include "enforcer/modes/wasm_module.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static bool is_function(struct name n)
 	return false;
 }
 
-/* At most this much of a name is told. */
+/* At most this much of a name is shown. */
 static int shown(struct name n)
 {
 	return n.len < 64 ? (int)n.len : 64;

@@ -16,7 +16,7 @@
 
 #define LAUNCHER "wardfs-node-wasi.mjs"
 
-/* In the order in which they are taken. How each is told what a module gets. */
+/* In the order in which wardfs takes them, with the options for what a module gets. */
 static const struct runtime {
 	const char *name, *in_path;
 	const char *const in_home[4];

@@ -77,7 +77,7 @@ static int put(int store, const char *object, const struct ward_buf *b)
 	if (to < 0)
 		return -errno;
 	int r = ward_fd_write_all(to, b->data, b->len);
-	/* The command reads it, whoever it runs as. */
+	/* The command reads it, under any user id. */
 	if (r == 0 && fchmod(to, 0555) < 0)
 		r = -errno;
 	if (r == 0 && renameat(store, own, store, name_of(object)) < 0)

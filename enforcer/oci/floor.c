@@ -225,7 +225,7 @@ static void add_paths(json_t *list, const char *const *paths, size_t n)
 	}
 }
 
-/* As every engine has them, unless it is told to leave them out. */
+/* As every engine has them by default. */
 static int floor_paths(json_t *linux_part, struct ward_err *err)
 {
 	static const char *const masked[] = {"/proc/acpi", "/proc/kcore", "/proc/keys",

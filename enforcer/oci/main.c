@@ -238,7 +238,7 @@ static int delete_it(struct oci *o, struct ward_err *err)
 	int r = ward_oci_runtime_call(o->runtime.program, &o->args, &status, err);
 	if (r == 0)
 		r = ward_control_runtime(&runtime, err);
-	/* Whoever asks for the trail next shall find its end. */
+	/* The next reader of the trail must find its end. */
 	if (r == 0 && known && status == 0 && !ward_control_wait_gone(runtime, session, GONE_MS))
 		r = ward_err_set(err, -ETIMEDOUT, "the session %s does not end", session);
 	ward_oci_place_sweep(o->place);

@@ -21,7 +21,7 @@ bool ward_address_parse(const char *text, bool loose, struct ward_address *ret);
  * IPv4 address (RFC 6890 and the registries that it made; RFC 6052, RFC 3056, RFC 4380). So do the
  * blocks for benchmarks (RFC 2544, RFC 5180): labs have networks there, and inside a session
  * 198.18.0.0/15 stands for names. The blocks for documentation (RFC 5737, RFC 3849) count as
- * public: nobody has them, nothing is to be protected there.
+ * public: nobody has them, so there is nothing to protect.
  */
 bool ward_address_is_public(const struct ward_address *a);
 

@@ -29,7 +29,7 @@ enum ward_risk_tool {
 #undef RISK_TOOL
 	WARD_TOOLS,
 };
-/* No row costs more, whoever raises it. */
+/* No row costs more, even if a policy raises it. */
 #define WARD_RISK_POINTS_MAX 1000U
 
 /* The word of a row, and what it costs without a policy. */

@@ -6,7 +6,7 @@
  * stands ("live"), and the set of patterns that cover it ("hits": they cover everything beneath, so
  * hits only grow on the way down). Patterns that may begin at every depth are live everywhere and
  * therefore not stored. States are made when a path first leads to them and found again by content:
- * two paths in the same state cannot be told apart by the policy, nor can anything beneath them.
+ * the policy treats two paths in the same state alike, and everything beneath them.
  *
  * Up to the memory bound states live as long as the automaton, and a step is two look-ups without a
  * lock. Past it, states are single objects with a count, computed afresh: slower, the same answer.

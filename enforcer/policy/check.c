@@ -600,7 +600,8 @@ static void say_reach(
 
 static void check_allow(const struct checker *c, const struct ward_entry *e)
 {
-	/* what trusts whoever reaches it: the host itself, and what clouds tell their machines */
+	/* what trusts everybody who reaches it: the host itself, and what clouds tell their
+	 * machines */
 	static const char *const near_hosts[] = {"localhost", "*.localhost", "127.*", "::1",
 		"0.0.0.0", "169.254.*", "fd00:ec2::254", "metadata.google.internal",
 		"host.docker.internal"};
@@ -619,7 +620,7 @@ static void check_allow(const struct checker *c, const struct ward_entry *e)
 			"remove the line");
 	if (one_of(host, near_hosts, sizeof(near_hosts) / sizeof(near_hosts[0])))
 		say_entry(c, e,
-			"this is the host itself, or a service that gives a machine its keys. It trusts whoever can reach it",
+			"this is the host itself, or a service that gives a machine its keys. It trusts everybody who can reach it",
 			"remove the line; 'wardfs policy add forward PORT' leads one port of this host in");
 }
 
@@ -642,27 +643,29 @@ static void check_socket(const struct checker *c, const struct ward_entry *e)
 		const char *pattern, *why, *fix;
 	} known[] = {
 		{"*/docker.sock", NULL, NULL}, /* named below, whatever key it stands in */
-		{"*/containerd*.sock", "whoever can connect to it is root on the host",
+		{"*/containerd*.sock", "everybody who can connect to it is root on the host",
 			"remove the line; build images outside"},
-		{"*/podman.sock", "whoever can connect to it can start programs on the host",
+		{"*/podman.sock", "everybody who can connect to it can start programs on the host",
 			"remove the line; build images outside"},
 		{"*/libvirt/*",
-			"whoever can connect to it can start machines with the host's files",
+			"everybody who can connect to it can start machines with the host's files",
 			"remove the line"},
-		{"*/systemd/*", "systemd: whoever can connect to it can start programs on the host",
+		{"*/systemd/*",
+			"systemd: everybody who can connect to it can start programs on the host",
 			"remove the line"},
-		{"*/system_bus_socket", "D-Bus: services of the host act on what they are told",
+		{"*/system_bus_socket", "D-Bus: services of the host do what a client asks",
 			"remove the line"},
 		{"/run/user/*/bus",
 			"D-Bus: systemd and the desktop start programs of yours when told to",
 			"remove the line"},
-		{"*/ssh-*/agent.*", "an ssh-agent signs with your keys for whoever asks",
+		{"*/ssh-*/agent.*", "an ssh-agent signs with your keys for everybody who asks",
 			"an agent of its own for the session, with a key for one purpose"},
-		{"*/keyring/ssh", "an ssh-agent signs with your keys for whoever asks",
+		{"*/keyring/ssh", "an ssh-agent signs with your keys for everybody who asks",
 			"an agent of its own for the session, with a key for one purpose"},
-		{"*/S.gpg-agent*", "gpg-agent signs and decrypts with your keys for whoever asks",
+		{"*/S.gpg-agent*",
+			"gpg-agent signs and decrypts with your keys for everybody who asks",
 			"remove the line; sign outside"},
-		{"*/ssh-agent*", "an ssh-agent signs with your keys for whoever asks",
+		{"*/ssh-agent*", "an ssh-agent signs with your keys for everybody who asks",
 			"an agent of its own for the session, with a key for one purpose"},
 		{"/tmp/.X11-unix/*", "X11: sees and types all that you do", "remove the line"},
 		{"*/wayland-*", "the desktop: a window can look like any other", "remove the line"},
@@ -685,7 +688,7 @@ static void check_network(const struct checker *c)
 			check_socket(c, e);
 		if (strcmp(e->value, "/var/run/docker.sock") == 0 ||
 			strcmp(e->value, "/run/docker.sock") == 0)
-			say_entry(c, e, "whoever can connect to it is root on the host",
+			say_entry(c, e, "everybody who can connect to it is root on the host",
 				"remove the line; build images outside");
 		if (e->key->type == WARD_KEY_TYPE_ALLOW || e->key->type == WARD_KEY_TYPE_ASK_HOST)
 			check_allow(c, e);

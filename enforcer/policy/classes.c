@@ -2,6 +2,7 @@
 /* Sorts all possible names into classes that the patterns of a policy tell apart. */
 #include "enforcer/policy/classes.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "enforcer/policy/hash.h"
 #include "enforcer/policy/policy.h"
 
-/* Classes without a literal of which the least are told: each is compared with each. */
+/* Classes without a literal among which the least are found: each is compared with each. */
 #define LEAST_MAX 4096U
 /* No node of the tree of literals: no literal begins like this. */
 #define OFF UINT32_MAX
@@ -231,7 +232,25 @@ void ward_classes_free(struct ward_classes *c)
 	free(c);
 }
 
-/* A glob as it is shown: sets are not spelled out. */
+/* A set of a few letters or digits as a policy writes it, such as "[Ee]"; of any others "[…]". */
+static void show_set(const struct ward_byte_set *s, struct ward_buf *b)
+{
+	char members[8];
+	size_t n = 0;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		if (!ward_byte_set_has(s, (uint8_t)byte))
+			continue;
+		if (n == sizeof(members) - 1 || byte > 127 || !isalnum((int)byte)) {
+			ward_buf_puts(b, "[…]");
+			return;
+		}
+		members[n++] = (char)byte;
+	}
+	members[n] = 0;
+	ward_buf_printf(b, "[%s]", members);
+}
+
+/* A glob as people see it. */
 static int show_glob(
 	struct ward_classes *c, const struct ward_pattern *p, const struct ward_component *k)
 {
@@ -246,7 +265,7 @@ static int show_glob(
 			ward_buf_putc(&b, '?');
 			break;
 		case WARD_GLOB_SET:
-			ward_buf_puts(&b, "[…]");
+			show_set(&p->sets[e->set], &b);
 			break;
 		case WARD_GLOB_STAR:
 			ward_buf_putc(&b, '*');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words of a command line as a configuration has it, and which of them a shell would run. No
- * shell is parsed: quotes only separate, variables and substitutions are cut at their ends. So a
- * word may be told that nothing runs; one that is run and stands in the text is told.
+ * shell is parsed: quotes only separate, variables and substitutions are cut at their ends. So it
+ * may report a word that nothing runs; it reports each word of the text that is run.
  */
 #pragma once
 

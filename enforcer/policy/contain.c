@@ -4,8 +4,8 @@
  *
  * Beneath the moved directory every suffix x has, at both places, the hits of its place, the hits
  * of patterns that begin within x (the same at both), and those of patterns begun above that x
- * completes ("live"; where both places stand at the same position, the same at both). So what can
- * be told apart is: hits now, and live positions that only one place has.
+ * completes ("live"; where both places stand at the same position, the same at both). So two places
+ * can differ in hits now, and in live positions that only one place has.
  *
  *   - What takes away by itself (guards, noexec) intersects: one that only the source may still
  * meet must be in force at the destination already, one that only the destination may still meet

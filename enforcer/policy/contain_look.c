@@ -18,7 +18,7 @@ struct look {
 static int look_in(struct look *l, void *dir, const struct ward_state *src,
 	const struct ward_state *dst, unsigned depth);
 
-/* A directory beneath, of which the rules alone leave the question open. */
+/* A directory beneath, for which the rules alone leave the question open. */
 static int look_beneath(struct look *l, void *parent, const char *name,
 	const struct ward_state *src, const struct ward_state *dst, unsigned depth)
 {

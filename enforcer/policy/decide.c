@@ -19,7 +19,7 @@ struct reach {
 	const struct ward_granted *grants;
 };
 
-/* What a rule of `secret` leaves of a file of which this is known; no more than was given. */
+/* What a rule of `secret` leaves of a file with this fact; no more than was given. */
 static uint32_t secret_leaves(const struct ward_state *s, enum ward_fact fact)
 {
 	switch (fact) {

@@ -18,7 +18,7 @@ static bool ends_in_slash(const char *path)
 	return path[0] && path[strlen(path) - 1] == '/';
 }
 
-/* The name of the verdict, or what is wrong with the line. Only -ENOMEM is an error. */
+/* 0: *ret is the name of the verdict. 1: it says what is wrong with the line. -ENOMEM. */
 static int decide(const struct ward_policy *p, const struct ward_expectation *e, const char **ret)
 {
 	struct ward_request req;
@@ -35,20 +35,20 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 	if (fact)
 		*fact++ = 0;
 	if (ward_explain_action(action, &req, NULL) < 0) {
-		*ret = "no such action";
-		return 0;
+		*ret = "unknown action; use " WARD_EXPLAIN_ACTIONS;
+		return 1;
 	}
 	/* Nothing is looked at: what the request makes does not exist before, all else does. */
 	req.fact = req.action == WARD_ACTION_CREATE ? WARD_FACT_ABSENT : WARD_FACT_THERE;
 	req.fact2 = WARD_FACT_ABSENT;
 	if (fact && ward_fact_find(fact, &req.fact) < 0) {
-		*ret = "no such fact";
-		return 0;
+		*ret = "unknown word after the ':' of the action";
+		return 1;
 	}
 	bool two = req.action == WARD_ACTION_RENAME || req.action == WARD_ACTION_LINK;
 	if (two != (e->path2 != NULL)) {
-		*ret = two ? "two paths are needed" : "one path is needed";
-		return 0;
+		*ret = two ? "this action needs two paths" : "this action takes one path";
+		return 1;
 	}
 	bool looks = req.action == WARD_ACTION_ACCESS &&
 		     !(req.rights & ~(uint32_t)(WARD_RIGHT_STAT | WARD_RIGHT_LIST));
@@ -60,11 +60,11 @@ static int decide(const struct ward_policy *p, const struct ward_expectation *e,
 	if (r == 0)
 		r = ward_policy_tree_root(p, e->path, &req.root);
 	*ret = r == 0 ? ward_verdict_name(ward_policy_decide(p, &req, NULL).verdict)
-		      : "no absolute path";
+		      : "not an absolute path";
 	ward_state_put(req.state);
 	ward_state_put(req.state2);
 	ward_state_put(req.root);
-	return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM ? r : r < 0;
 }
 
 /* Takes the line apart in `words`, which is a copy of it. */
@@ -100,7 +100,8 @@ int ward_policy_expectations(const struct ward_policy *p,
 		if (r < 0)
 			return r;
 		e.got = got;
-		e.met = strcmp(got, e.want) == 0;
+		e.wrong = r > 0;
+		e.met = !e.wrong && strcmp(got, e.want) == 0;
 		fn(user, &e);
 	}
 	return 0;

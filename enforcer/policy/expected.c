@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * [expect]: refusals that a program meets on every day, and that nobody has to hear of. They decide
- * nothing: whoever records a refusal asks here whether it is one, and the record says so.
+ * nothing: the code that records a refusal asks here whether it is expected, and the record says
+ * so.
  */
 #include <errno.h>
 #include <stdlib.h>

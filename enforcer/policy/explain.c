@@ -39,11 +39,7 @@ int ward_explain_action(const char *name, struct ward_request *ret, struct ward_
 			.flags = actions[i].flags};
 		return 0;
 	}
-	return ward_err_set(err, -EINVAL,
-		"no action '%s': stat list read exec append create symlink write remove rename link "
-		"chmod "
-		"connect",
-		name);
+	return ward_err_set(err, -EINVAL, "unknown action '%s': use " WARD_EXPLAIN_ACTIONS, name);
 }
 
 int ward_fact_find(const char *name, enum ward_fact *ret)
@@ -175,10 +171,11 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		return;
 	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {
-		ward_buf_printf(b, "nothing lifts %s'%s = %s' (", r->guard ? "the guard " : "",
-			ward_verb_name(r->verb), r->pattern);
+		ward_buf_printf(b, "use a policy without %s'%s = %s' (",
+			r->guard ? "the guard " : "", ward_verb_name(r->verb), r->pattern);
 		ward_rule_place(r, b);
-		ward_buf_puts(b, "): only a policy without this line permits it");
+		ward_buf_puts(b, r->guard ? "): no other line lifts a guard"
+					  : "): no other line lifts noexec");
 		return;
 	}
 	if (r && (r->source == WARD_SOURCE_FLOOR || r->source == WARD_SOURCE_PROJECT)) {

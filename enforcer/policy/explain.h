@@ -10,6 +10,9 @@
  * rename link chmod. Sets action, rights and flags (`list` is of a directory); states are the
  * caller's. `connect` does not concern paths: ward_policy_connect(). -EINVAL names them all.
  */
+#define WARD_EXPLAIN_ACTIONS                                                                       \
+	"stat, list, read, exec, append, create, symlink, write, remove, rename, link, chmod or "  \
+	"connect"
 int ward_explain_action(
 	const char *name, struct ward_request *ret, struct ward_err *err) ward_must_check;
 
@@ -55,6 +58,7 @@ struct ward_expectation {
 	const char *want; /* name of a verdict */
 	const char *got;  /* name of a verdict, or why nothing could be decided */
 	bool met;
+	bool wrong; /* nothing could be decided: the line fails under every policy */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was found of secrets when the policy was loaded, and what follows for a file. The text comes
- * from whoever loads (session/owner/found_secrets.h) and travels as a source of its own.
+ * from the loader (session/owner/found_secrets.h) and travels as a source of its own.
  */
 #include "enforcer/policy/internal.h"
 

@@ -270,7 +270,7 @@ static void close_all(struct guards *g, const char *path)
 	ward_buf_putc(g->text, '\n');
 }
 
-/* Could a session of whoever we act as change the mode of it? */
+/* Could a session of the user that we act as change its mode? */
 static bool is_ours(const struct stat *st)
 {
 	return st->st_uid == (uid_t)setfsuid((uid_t)-1);

@@ -22,7 +22,7 @@ typedef int (*ward_git_config_fn)(void *user, const char *name, const char *sub,
 
 /*
  * Calls fn for each entry of the text, in order. What git would refuse ends the reading without an
- * error, as git then refuses to work too; what stands before it has been told. -ENOMEM, or what fn
+ * error, as git then refuses to work too; fn has got what stands before it. -ENOMEM, or what fn
  * returned.
  */
 int ward_git_config_read(

@@ -57,7 +57,7 @@ static int get_drop(struct reader *r, size_t *ret)
 static int get_name(struct reader *r, size_t keep)
 {
 	const unsigned char *nul = memchr(r->s, 0, left(r));
-	/* No file has a longer name: such an index only makes whoever reads it use memory. */
+	/* No file has a longer name: such an index only makes its reader use memory. */
 	if (!nul || keep > r->name.len || keep + (size_t)(nul - r->s) >= PATH_MAX)
 		return -EBADMSG;
 	r->name.len = keep;

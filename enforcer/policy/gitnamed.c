@@ -56,8 +56,8 @@ static int guard(struct ward_named *n, const char *path, unsigned flags)
 
 /*
  * Where the path, which leads out of the tree, comes back to its top: what is left of it from
- * there, or NULL. By the identity of the directories, since a path may go through links. Whoever
- * wrote the path may have named a file system that answers to nobody: -ETIMEDOUT.
+ * there, or NULL. By the identity of the directories, since a path may go through links. The path
+ * may name a file system that answers to nobody: -ETIMEDOUT.
  */
 static int back_inside(int tree, const char *path, const char **ret)
 {
@@ -417,7 +417,8 @@ static int entry(void *user, const char *name, const char *sub, const char *valu
 	return 0;
 }
 
-/* A configuration file, from c->dir. Not there: nothing to be told, but guarded if it is named. */
+/* A configuration file, from c->dir. If it is missing there is nothing to report, but it is guarded
+ * if it is named. */
 static int read_config(struct config *c, const char *name)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT, text = WARD_BUF_INIT;

@@ -2,7 +2,7 @@
 /*
  * What a repository's configuration names in the tree and git then runs or reads as configuration:
  * core.hooksPath, include.path, the programs of filters, aliases and the like (gitconfig(1)).
- * Whoever writes such a file writes the configuration. Git's files are read, nothing is executed.
+ * Writing such a file is writing the configuration. Git's files are read, nothing is executed.
  */
 #pragma once
 

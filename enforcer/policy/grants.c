@@ -395,7 +395,7 @@ int ward_grants_match(struct ward_grants *s, const char *path, size_t len, uint6
 	int r = 0;
 	*ret = (struct ward_granted){.rights = 0};
 	if (!len || *path != '/')
-		return 0; /* cut: too deep to be told */
+		return 0; /* cut: the path is too deep to judge */
 	pthread_rwlock_rdlock(&s->lock);
 	if (s->automaton)
 		r = walk(s->automaton, path, len, &at);

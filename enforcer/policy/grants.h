@@ -86,7 +86,7 @@ struct ward_grant_held {
 int ward_grants_new(struct ward_grants **ret) ward_must_check;
 void ward_grants_free(struct ward_grants *s);
 
-/* Are there any that have not ended? One load: whoever serves requests asks this first. */
+/* Are there any that have not ended? One load: the threads that serve requests ask this first. */
 bool ward_grants_any(const struct ward_grants *s);
 
 /*

@@ -17,7 +17,7 @@
 /* Keys that are no rules, of all sources together; each is compared with all before it. */
 #define WARD_POLICY_ENTRIES_MAX 10000U
 
-/* Lists of rules of which the last that matches decides. */
+/* Lists of rules. In each list the last rule that matches decides. */
 enum ward_rule_group {
 	WARD_GROUP_BASE = 0, /* grants: profile, base, run */
 	WARD_GROUP_FLOOR,    /* these only take away */
@@ -88,7 +88,7 @@ struct ward_policy {
 	char *trees[WARD_POLICY_TREES_MAX];			 /* paths of all [tree P], sorted */
 	struct ward_place_of tree_places[WARD_POLICY_TREES_MAX]; /* where each was first named */
 	size_t n_trees;
-	struct ward_host_size host;	/* of which shares are */
+	struct ward_host_size host;	/* that shares refer to */
 	bool host_known;		/* there is a source of kind WARD_SOURCE_HOST */
 	bool fold_all;			/* WARD_POLICY_FOLD_ALL */
 	bool programs;			/* there is a list of programs */
@@ -146,7 +146,7 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
 	void *base, struct ward_err *err) ward_must_check;
 
 /*
- * shares.c. The values of keys of which the host has a share: number is a mark until
+ * shares.c. The values of keys that are shares of the host: number is a mark until
  * ward_shares_settle(), then what it comes to. -EINVAL.
  */
 int ward_share_size(const char *value, uint64_t *ret, struct ward_err *err) ward_must_check;

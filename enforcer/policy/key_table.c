@@ -302,7 +302,7 @@ const struct ward_key ward_keys[] = {
 	LIST(NETWORK, "allow", ALLOW, COMMON, FROM_HOST, YES, ALL, NULL, NOWHERE,
 		"A destination that may be connected to. Without a port: 443 and 80. `*` is any "
 		"name and any public address."),
-	/* whoever denies more while there is no network at all has what they ask for */
+	/* a policy that denies more while there is no network at all has what it asks for */
 	LIST(NETWORK, "deny", DENY, ADD, FROM_ANY, YES, ALL, NULL, NOWHERE,
 		"A destination that is refused, whatever else is allowed. Without a port: all of "
 		"them, UDP as well."),
@@ -341,7 +341,7 @@ const struct ward_key ward_keys[] = {
 		"How long an open or a connection that `ask` covers waits for a person. Then "
 		"it is refused."),
 	KEY(APPROVALS, "command", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(ask_command),
-		"A program of the host that is told each question, and may answer (docs/approvals.md)."),
+		"A program of the host that gets each question, and may answer (docs/approvals.md)."),
 	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
 		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "
 		"show` print one. Without this key no token gives anything."),

@@ -444,7 +444,7 @@ static bool is_project(const struct ward_load *l, const struct ward_tree *t)
 	       (l->tree_path && strcmp(t->source, l->tree_path) == 0);
 }
 
-/* Whoever serves the tree says what is wrong with its source. */
+/* The code that serves the tree reports what is wrong with its source. */
 static int find_other(const struct ward_load *l, const struct ward_policy *p, struct at_hand *a,
 	struct ward_err *err)
 {

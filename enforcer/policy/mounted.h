@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Directories of a tree that is searched, where something may be mounted in it. The server of a
- * mount may be gone, and whoever opens it then waits forever. Where the way to a directory crosses
+ * mount may be gone, and an open of it then waits forever. Where the way to a directory crosses
  * no mount, opening it costs one system call. Else a thread opens it (base/patient.h).
  */
 #pragma once

@@ -108,14 +108,15 @@ enum ward_request_flag {
 };
 
 /*
- * What is known of the file behind a name; it counts under a rule of `secret` alone. Whoever asks
- * finds it out, by the file itself: the filesystem and `policy explain` (ward_policy_found()),
+ * What is known of the file behind a name; it counts under a rule of `secret` alone. The caller
+ * finds it out, from the file itself: the filesystem and `policy explain` (ward_policy_found()),
  * [test] by what a line says.
  */
 enum ward_fact {
 	WARD_FACT_THERE = 0, /* something is there: hidden */
 	WARD_FACT_DIFFERS,   /* git tracks the name, and not this content: refused */
-	WARD_FACT_COMMITTED, /* git has this content, so whoever reads the repository has it */
+	WARD_FACT_COMMITTED, /* git has this content, so everybody who reads the repository has it
+			      */
 	WARD_FACT_OWN,	     /* this session put it there */
 	WARD_FACT_ABSENT,    /* nothing is there */
 	WARD_FACT_COUNT_,
@@ -148,7 +149,7 @@ struct ward_request {
 enum ward_verdict {
 	WARD_VERDICT_DENY = 0,
 	WARD_VERDICT_HIDE, /* refused, and the name does not show itself */
-	WARD_VERDICT_ASK,  /* a person decides; whoever cannot ask one refuses */
+	WARD_VERDICT_ASK,  /* a person decides; a caller that cannot ask refuses */
 	WARD_VERDICT_ALLOW,
 };
 
@@ -161,7 +162,7 @@ enum ward_source_kind {
 	WARD_SOURCE_PROJECT,
 	WARD_SOURCE_RUN,   /* the command line of one run */
 	WARD_SOURCE_FOUND, /* no rules: what was found of secrets (ward_policy_set_found()) */
-	WARD_SOURCE_HOST,  /* no rules: the memory and CPUs of which shares are meant */
+	WARD_SOURCE_HOST,  /* no rules: the memory and CPUs that shares refer to */
 	WARD_SOURCE_GRANT, /* no file: a person gave it to the running session (grants.h) */
 	WARD_SOURCE_COUNT_,
 };
@@ -295,7 +296,7 @@ bool ward_policy_expects_host(const struct ward_policy *p, const char *host_port
 
 /*
  * [process] exec. Is there a list of programs? Then only what it covers may be executed: in a tree
- * ward_policy_decide() says so, elsewhere whoever shows the path asks this. Pure.
+ * ward_policy_decide() says so, elsewhere the code that shows the path asks this. Pure.
  */
 enum ward_listed {
 	WARD_LISTED_NOT = 0, /* neither this path nor anything beneath it */
@@ -316,7 +317,7 @@ int ward_policy_noexec(const struct ward_policy *p, char ***ret) ward_must_check
 
 /*
  * [lift] of one file, by its absolute path. What of these rights does a shipped profile's guard for
- * secrets take there (*ret_lifts; NULL: nothing is to be lifted), and what takes them whatever is
+ * secrets take there (*ret_lifts; NULL: there is nothing to lift), and what takes them whatever is
  * lifted (*ret_left; NULL: nothing)? Whether they are lifted already plays no part. -ENOMEM,
  * -EINVAL.
  */
@@ -358,7 +359,7 @@ enum ward_fact ward_policy_found(const struct ward_policy *p, const struct ward_
  */
 int ward_policy_set_found(
 	struct ward_policy *p, const char *text, size_t len, struct ward_err *err) ward_must_check;
-/* Calls fn for each of them; `unknown` counts as WARD_FACT_DIFFERS, as what cannot be told. */
+/* Calls fn for each of them; `unknown` counts as WARD_FACT_DIFFERS, as for unknown content. */
 void ward_policy_each_found(const struct ward_policy *p,
 	void (*fn)(void *user, enum ward_fact fact, const char *path), void *user);
 
@@ -418,7 +419,7 @@ struct ward_decision ward_policy_decide(
  * alone rule a gain out are not entered. The caller reads the directories: `dir` and what open()
  * gives are its own. 0: nothing that exists gains; the rename is decided once more with
  * WARD_REQUEST_LOOKED. -EXDEV: something gains, or a bound is met; -ENOMEM; what a callback says.
- * Whoever can make names there by other ways than this policy must be kept out meanwhile, or the
+ * The caller must keep out everybody who can make names there without this policy meanwhile, or the
  * answer is about what was there.
  */
 struct ward_look_ops {

@@ -94,7 +94,7 @@ static DIR *open_dir(const struct maker *m, const char *path)
 
 /* --- saying --- */
 
-/* Whoever made the package wrote these words. */
+/* The maker of the package wrote these words. */
 static bool is_word(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -9,7 +9,7 @@
  *          for ../../../bin/PROGRAM
  *   cargo  ROOT/.crates2.json: installs, if its bins have ROOT/bin/PROGRAM
  *
- * The owner can write these files, and so can whoever can write the program. They say where a
+ * The owner can write these files, and so can anybody who can write the program. They say where a
  * program comes from, and do not prove it.
  */
 #pragma once

@@ -117,7 +117,7 @@ struct ward_risk_facts {
 	unsigned past; /* sessions that were looked at */
 	uint64_t past_refused;
 	unsigned past_limits, past_probes, past_cut, past_loose, past_executed; /* sessions */
-	unsigned past_gone; /* sessions of whoever keeps the trails, of which only the ledger tells
+	unsigned past_gone; /* sessions that only the ledger of the user who keeps the trails has
 			     */
 
 	/* The line of the policy, or the fact, behind a row; owned, NULL: there is none. */
@@ -169,13 +169,13 @@ int ward_risk_look_program(const struct ward_risk_command *c, struct ward_risk_f
 /*
  * From the trails of the owner's latest sessions in this project (absolute host path), or of this
  * program where it is of no package. Of another owner's trail the first record is looked at, which
- * names the owner, and nothing counts. Call it with the rights of whoever keeps the trails, after
- * ward_risk_look_program(). No trail is verified: `wardfs audit verify` does that. -ENOMEM, or what
- * listing the sessions fails with.
+ * names the owner, and nothing counts. Call it with the rights of the user who keeps the trails,
+ * after ward_risk_look_program(). No trail is verified: `wardfs audit verify` does that. -ENOMEM,
+ * or what listing the sessions fails with.
  */
-#define WARD_RISK_PAST_LISTED 512U	  /* sessions of which the time is asked */
-#define WARD_RISK_PAST_BEGUN 24U	  /* of which the first record is read */
-#define WARD_RISK_PAST_MAX 8U		  /* of which more is read */
+#define WARD_RISK_PAST_LISTED 512U	  /* sessions whose time is read */
+#define WARD_RISK_PAST_BEGUN 24U	  /* whose first record is read */
+#define WARD_RISK_PAST_MAX 8U		  /* whose further records are read */
 #define WARD_RISK_PAST_BYTES (128U << 10) /* at each end of a trail; of the ledger, at its end */
 int ward_risk_look_past(struct ward_store *st, const char *project, uint32_t owner,
 	struct ward_risk_facts *f, struct ward_err *err) ward_must_check;

@@ -23,7 +23,7 @@
 static const char *const suffixes[] = {".minisig", ".sig"};
 #define FILES (sizeof(suffixes) / sizeof(suffixes[0]))
 
-/* One file, as far as it can be told without the program. */
+/* One file, as far as it can be judged without the program. */
 struct one {
 	struct ward_signed is;
 	bool open; /* the program's bytes decide */

@@ -14,7 +14,7 @@
  * Algorithm "Ed" signs the program; "ED", minisign's alone, signs its BLAKE2b-512. Each line ends
  * with a newline, and nothing follows.
  *
- * Whoever reads the program hands each byte to this module as well, so a signature is about the
+ * The reader of the program passes each byte to this module as well, so a signature is about the
  * bytes that were read and no others.
  */
 #pragma once

@@ -127,7 +127,7 @@ enum ward_blueprint_kind {
 	WARD_BLUEPRINT_PTS,    /* a private devpts */
 	WARD_BLUEPRINT_TREE,   /* FUSE tree number `mode` */
 	WARD_BLUEPRINT_TREE_AT, /* the same tree again */
-	/* FUSE tree number `mode`, of which only files show; at `path` for a moment */
+	/* FUSE tree number `mode`, at `path` for a moment; only files of it show */
 	WARD_BLUEPRINT_FILES,
 	/* file `text` (absolute) of that tree, read-only, mounted once that is served */
 	WARD_BLUEPRINT_TREE_FILE,

@@ -18,7 +18,7 @@
 
 /* Microseconds: the kernel's default for both versions (cpu.max, cpu.cfs_period_us). */
 #define CPU_PERIOD_US 100000
-/* Of a memory limit this much is told to us when it is met (v1 has thresholds; v2: see limits). */
+/* At this part of a memory limit the kernel tells us (v1 has thresholds; v2: see limits). */
 #define NEAR_PERCENT 90
 /* The host shares tcp_mem and udp_mem. One session gets this part of the first, pressure-free
  * number. */

@@ -8,9 +8,9 @@
  * do; else beneath the nearest group above the caller's own (itself included) that was delegated to
  * the caller (Documentation/admin-guide/cgroup-v2.rst, "Delegation").
  *
- * A session holds a lock (flock(2)) on its directories. Whoever makes the next one removes those in
- * the same place that nobody holds and that have no process: a supervisor that was killed leaves
- * them, since pid 1 of a sandbox can remove nothing.
+ * A session holds a lock (flock(2)) on its directories. The next session that makes some removes
+ * those in the same place that nobody holds and that have no process: a supervisor that was killed
+ * leaves them, since pid 1 of a sandbox can remove nothing.
  */
 #pragma once
 

@@ -19,7 +19,7 @@
  *              and sets the owner to 0
  *
  * A process that died in between leaves its slot taken. When no slot is free, a writer takes that
- * of its pid modulo the number of slots, and whoever it took the slot from has no entry. A process
+ * of its pid modulo the number of slots, and the process that had the slot has no entry. A process
  * that was started after an entry was written is not the one that wrote it, whatever its pid.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System call filters: a list of conf/seccomp (data; its format is told at the top of default.list)
+ * System call filters: a list of conf/seccomp (data; default.list describes the format at its top)
  * compiled to classic BPF. Runs while wardfs is built, and in tests: what is in force is
  * filters.h's.
  */

@@ -256,8 +256,8 @@ static int failed(struct ward_msg_reader *r, struct ward_err *err)
 }
 
 /*
- * An end that is closed with something unread is told as ECONNRESET, once and in front of what was
- * said before.
+ * If an end is closed with something unread, the other gets ECONNRESET, once and before the earlier
+ * messages.
  */
 static ssize_t hear(const struct ward_sandbox *sb, void *data, size_t size, int *fds, size_t *n_fds)
 {

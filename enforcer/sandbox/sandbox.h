@@ -98,8 +98,8 @@ enum ward_sandbox_listed {
 
 /*
  * Only these may be executed. What is in a tree the file system that serves it decides by name.
- * Where programs are not to be executed the mounts are noexec too: nothing there can be mapped as
- * code, whoever reads it (mount(2), MS_NOEXEC).
+ * Where no program may be executed the mounts are noexec too: no process can map anything there as
+ * code (mount(2), MS_NOEXEC).
  */
 struct ward_sandbox_programs {
 	/* Paths of the host without symbolic links: files, and directories with what is beneath.
@@ -219,7 +219,7 @@ struct ward_sandbox_spec {
 	bool pty;     /* make a pty inside; its controlling side: ward_sandbox_pty() */
 	struct winsize winsize;
 
-	bool listen_execs; /* each execve waits for whoever answers at ward_sandbox_execs_fd() */
+	bool listen_execs; /* each execve waits for an answer at ward_sandbox_execs_fd() */
 
 	const int *lifelines; /* read ends; any end of file ends the sandbox */
 	size_t n_lifelines;

@@ -445,7 +445,7 @@ static int add_image(struct ward_view_list *w, const struct ward_sandbox_image *
 	return r == 0 && !w->error ? ward_view_hide_sockets(mounts, w, err) : r;
 }
 
-/* Where the engine mounts our pid 1, and what that is told. */
+/* Where the engine mounts our pid 1, and the configuration of pid 1. */
 static int add_engine_places(
 	struct ward_view_list *w, const struct ward_sandbox_spec *spec, struct ward_err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets of the host in what a view shows: whoever sees one can connect to it, read-only mount or
- * not (unix(7)). Where mounts can be shut (init/shut.c) this covers those that the command's own
- * user owns; elsewhere all that can be found when the session starts.
+ * Sockets of the host in what a view shows: a process that sees one can connect to it, read-only
+ * mount or not (unix(7)). Where mounts can be shut (init/shut.c) this covers those that the
+ * command's own user owns; elsewhere all that can be found when the session starts.
  *
  * The kernel names each socket by the text of its bind(2) and by the inode of its file
  * (sock_diag(7)). Where the text does not lead to that inode, it was relative or the file was

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which parts of a string that is longer than a piece go to whoever joined with `wardfs attach`.
+ * Which parts of a string that is longer than a piece go to clients of `wardfs attach`.
  *
  * Several terminals are shown the same. So a string must ask nothing: each of them would answer,
  * and every answer is typed into the program. It also must end: a terminal shows nothing else as

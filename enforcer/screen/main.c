@@ -82,7 +82,7 @@ static void ask(struct screen *s, const char *data, size_t n, const struct ward_
 		_exit(0);
 }
 
-/* A part of a long string. Whoever joins within it is not shown the rest. */
+/* A part of a long string. A client that joins within it does not get the rest. */
 static void show_within(struct screen *s, enum ward_piece kind, const char *data, size_t n)
 {
 	const uint32_t flags = WARD_SCREEN_WITHIN;

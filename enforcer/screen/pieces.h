@@ -44,7 +44,7 @@ struct ward_pieces {
 /* Gives fn the pieces that end in data. What does not end is kept for the next call. */
 void ward_pieces_read(
 	struct ward_pieces *t, const char *data, size_t n, ward_piece_fn *fn, void *user);
-/* Is a string under way of which a part was given? */
+/* Was a part of the current string given already? */
 bool ward_pieces_in_long(const struct ward_pieces *t);
 /* Is nothing under way: neither a sequence nor a character? */
 bool ward_pieces_between(const struct ward_pieces *t);

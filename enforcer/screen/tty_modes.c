@@ -22,12 +22,12 @@ static const struct {
 	{true, false, 1001}, {true, false, 1002}, /* mouse: drags */
 	{true, false, 1003},			  /* mouse: all moves */
 	{true, false, 1004},			  /* focus */
-	{true, false, 1005},			  /* mouse: how it is told */
+	{true, false, 1005},			  /* mouse: how it is reported */
 	{true, false, 1006}, {true, false, 1015}, {true, false, 1016},
 	{true, false, 2004}, /* bracketed paste */
 	{true, false, 2026}, /* synchronized output */
-	{true, false, 2031}, /* colour scheme is told */
-	{true, false, 2048}, /* size is told */
+	{true, false, 2031}, /* colour scheme is reported */
+	{true, false, 2048}, /* size is reported */
 	{false, false, 4},   /* IRM: insert */
 	{false, false, 20},  /* LNM */
 };

@@ -198,7 +198,8 @@ static int take_chunks(char *text, size_t len, size_t at, bool move, size_t *ret
 static int take_body(char *text, size_t len, const struct framing *f, struct send_answer *a)
 {
 	size_t n = 0;
-	if (f->chunked && f->has_length) /* two lengths: whoever is on the way reads another one */
+	if (f->chunked &&
+		f->has_length) /* two lengths: a proxy on the way may read the other one */
 		return -EBADMSG;
 	if (a->status == 204 || a->status == 304)
 		return 1;

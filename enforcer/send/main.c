@@ -128,7 +128,7 @@ static void shake_hands(struct sender *s)
 	}
 }
 
-/* An answer of HTTP that is complete is told; else more has to come. */
+/* Reports a complete answer of HTTP; else more has to come. */
 static void take_answer(struct sender *s, bool ended)
 {
 	struct send_answer a;
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 		return 2;
 	s.http = strcmp(argv[1], "http") == 0;
 	s.host = argv[2];
-	/* Whoever waits for it may be killed. */
+	/* The process that waits for it may be killed. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* Dates of certificates are UTC; mktime(3) looks for the time zone's file all the same. */

@@ -69,7 +69,7 @@ void ward_comm_clear(struct ward_comm *c);
  */
 size_t ward_comm_get(struct ward_comm *c, uint32_t tid, uint64_t now_ns, uint64_t old_ns,
 	char ret[WARD_COMM_MAX], struct ward_process *ret_new);
-/* The process that thread tid belongs to; tid itself where that cannot be told. */
+/* The process that thread tid belongs to; tid itself where that is unknown. */
 uint32_t ward_comm_process(uint32_t tid);
 /* The record did not come to be: the next one has to say it. */
 void ward_comm_unsaid(struct ward_comm *c, uint32_t tid);

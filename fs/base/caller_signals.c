@@ -11,7 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 
-/* Without the groups, of which there may be 65536, all of it is shorter (proc_pid_status(5)). */
+/* Without the groups (up to 65536), all of it is shorter (proc_pid_status(5)). */
 #define STATUS_MAX 8192
 
 /* The set of signals of a line, 0 where it does not exist. */

@@ -38,7 +38,7 @@ struct ward_questions;
 
 #define WARD_PASSTHROUGH_LEFT 64U
 
-/* Backing ids that the kernel is still to be told of (passthrough.c). */
+/* Backing ids that the kernel does not have yet (passthrough.c). */
 struct ward_passthrough_left {
 	pthread_mutex_t lock; /* the innermost */
 	uint32_t ids[WARD_PASSTHROUGH_LEFT];

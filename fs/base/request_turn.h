@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A request's turn: each is served under one policy, and holds fs->turn for reading from its
- * arrival to its answer. Whoever exchanges the policy (policy_swap.h) takes it for writing.
+ * arrival to its answer. The thread that exchanges the policy (policy_swap.h) takes it for writing.
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /*
  * An order that the kernel keeps, told to the thread sanitizer, which sees only that of locks: what
  * is open is released after every request on it was answered, by whichever thread. Nothing without
- * that sanitizer. Only the end of a handle is told so, else races between requests were hidden too.
+ * that sanitizer. Only the end of a handle is announced, else races between requests would be
+ * hidden too.
  */
 #pragma once
 

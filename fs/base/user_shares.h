@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each user of a mount may have of what there is for all (`wardfs mount --allow-other`): open
- * files, locks, waits. A user may take no more than is left for the others: of what is free the
- * first has at most half, whoever comes then half of the rest. A sixteenth is for root alone, whose
+ * files, locks, waits. A user may take no more than is left for the others: the first user gets at
+ * most half of what is free, each next user half of the rest. A sixteenth is for root alone, whose
  * mount it is. Where one owner is served, nothing is counted here, and everything is granted.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks on while the kernel is told to forget, and acts when a call is held up. */
+/* Watches the calls that make the kernel forget, and acts when one is held up. */
 #include "fs/forget/forget_stalled.h"
 
 #include <fuse3/fuse_lowlevel.h>

@@ -36,7 +36,7 @@
 /* Without epochs absent names, which stand in no table, end by themselves (keep_time.h: one
  * second). */
 #define ABSENT_NS UINT64_C(1100000000)
-/* Retired inodes of which the attributes are forgotten. */
+/* Retired inodes whose attributes the kernel forgets. */
 #define RETIRED_MAX 1024U
 
 /* What was forgotten a moment ago. */
@@ -154,7 +154,7 @@ static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct
 		for (struct ward_name *n = nodes->names[at]; r == 0 && n; n = n->hash_next) {
 			if (!is_beneath(nodes, n->parent, dir))
 				continue;
-			/* What is told to be gone loses what is mounted on it. */
+			/* A name that is reported as gone loses what is mounted on it. */
 			if (!(ward_beneath_flags_locked(nodes->tree, n->parent, n->text) &
 				    ~WARD_REQUEST_ELSEWHERE))
 				r = add_again(ward_node_to_ino(nodes, n->parent), n->text, &list);
@@ -461,7 +461,7 @@ static void end_thread(struct ward_forget_thread *n)
 	pthread_join(n->thread, NULL);
 }
 
-/* Nobody is there any more who could be told to forget. */
+/* The kernel has let go, so there is nothing left to forget. */
 static void record_change(void *arg, const struct ward_watch_change *c)
 {
 	struct ward_forget_thread *n = arg;

@@ -58,7 +58,7 @@ static struct known look_up(struct ward_nodes *nodes, struct ward_node *dir, con
 	return k;
 }
 
-/* Whoever may not search it any more has what lies beneath in the kernel's cache. */
+/* The kernel's cache may have what lies beneath for users who may not search it any more. */
 static void dir_attributes(
 	struct ward_fs_tree *tree, const struct ward_forget_calls *forget, struct ward_node *node)
 {

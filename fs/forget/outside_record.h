@@ -8,7 +8,7 @@
  * events are left out; so those of others are theirs. But a file that is open in passthrough is
  * written to by the agent's own processes: a write is another's for sure if no handle could do that
  * since the queue of events was last empty, or if its process is still there and in no pid
- * namespace below ours. What cannot be told apart is not recorded.
+ * namespace below ours. If that is unknown, nothing is recorded.
  */
 #pragma once
 

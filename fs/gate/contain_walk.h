@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies on the backing beneath a directory that is to be renamed, where the rules alone do not
- * say whether something there would gain a right (ward_decision.look).
+ * What lies on the backing beneath a directory before its rename, where the rules alone do not say
+ * whether something there would gain a right (ward_decision.look).
  */
 #pragma once
 

@@ -391,7 +391,7 @@ int ward_gate_unnamed(
 	return r;
 }
 
-static const char open_text[] = "open for writing, which is not allowed where it is to be";
+static const char open_text[] = "open for writing, which the policy does not allow at the new path";
 
 /*
  * What the policy allows, once more for what is open: -EXDEV, at which mv and cp copy. from NULL:

@@ -46,7 +46,7 @@ int ward_gate_made(struct ward_op *op, struct ward_node *parent, const char *nam
 
 /*
  * All rights of node under the policy in force, for what is open already. Locked (nodes->lock). 0
- * where they cannot be told.
+ * where they are unknown.
  */
 uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node);
 

@@ -95,7 +95,7 @@ int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
 }
 
-/* Locked: are its writers those alone of which the end may be on its way? */
+/* Locked: are its writers only those whose end may be on its way? */
 static bool ending(const struct ward_node *node)
 {
 	for (const struct ward_handle *h = node->handles; h; h = h->next)

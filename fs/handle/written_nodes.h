@@ -4,7 +4,7 @@
  * node without a writer needs no room for it. A number whose node went, or that nobody writes to
  * any more, stays until room is short.
  *
- * Everything here is for whoever holds nodes->lock.
+ * The caller of everything here holds nodes->lock.
  */
 #pragma once
 

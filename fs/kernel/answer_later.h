@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that wait: for their time ([quota] rate), or for a person's answer (`ask`). Nothing is
- * done of them before, and whoever asked waits. No thread waits with them but one for all, which
- * also does what was asked for. It is there as soon as a policy has a rate or asks, and not before.
- * A request that waits for an answer is cut by every interrupt. Another one that is interrupted and
+ * Requests that wait: for their time ([quota] rate), or for a person's answer (`ask`). Nothing of
+ * them is done before, and the caller waits. No thread waits with them but one for all, which also
+ * does what was asked for. It is there as soon as a policy has a rate or asks, and not before. A
+ * request that waits for an answer is cut by every interrupt. Another one that is interrupted and
  * would have to wait for more than WARD_DELAY_KEPT_NS is cut: nothing is done, so that a process
  * that is killed does not outlive it. A shorter wait goes on: a program whose timers or children
  * signal it neither fails nor gets ahead of the rate.

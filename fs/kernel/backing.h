@@ -5,7 +5,7 @@
  * Every name is one component below a directory's descriptor, never followed if it is a symbolic
  * link (openat2(2): BENEATH, NO_MAGICLINKS, NO_XDEV). The component "" stands for the directory
  * itself. What lies on another file system or mount than the tree's root is refused with -EXDEV,
- * but for single files (struct ward_fs_tree, `files`), each of which is a mount of its own.
+ * except for single files (struct ward_fs_tree, `files`), each a mount of its own.
  */
 #pragma once
 

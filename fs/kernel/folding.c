@@ -44,7 +44,7 @@
 #define HPFS 0xf995e849U
 #define BCACHEFS 0xca451a4eU
 
-/* XFS_IOC_FSGEOMETRY_V1 (xfs_fs.h), of which the flags alone are read; `mkfs.xfs -n version=ci`. */
+/* XFS_IOC_FSGEOMETRY_V1 (xfs_fs.h); only its flags are read; `mkfs.xfs -n version=ci`. */
 struct xfs_geometry {
 	uint32_t sizes[8];
 	uint64_t blocks[4];
@@ -308,7 +308,7 @@ static enum habit habit_of(uint32_t type)
 	return is_one_of(type, never, sizeof(never) / sizeof(*never)) ? HABIT_NEVER : HABIT_MAY;
 }
 
-/* XFS says so of itself, to whoever may list its directory. */
+/* XFS says so itself, to a caller that may list its directory. */
 static enum folding ask_xfs(int root_fd)
 {
 	struct xfs_geometry geometry = {.flags = 0};

@@ -20,7 +20,7 @@
 /* Threads for the queue of a CPU that is online. */
 #define WORKERS_A_QUEUE 2U
 
-/* What a ring may do, whoever gets hold of it: the two commands, and reading its eventfd. */
+/* What a ring may do, in any hands: the two commands, and reading its eventfd. */
 static int restrict_ring(struct io_uring *ring)
 {
 	struct io_uring_restriction res[] = {

@@ -82,8 +82,8 @@ static void close_dir(struct ward_nodes *nodes, struct ward_node *node)
 
 /*
  * Locked: a directory that others took from where it was, seen again: who is in it, or has it open,
- * goes on. Where the time of birth is told, its number is not another's; should it be, nothing that
- * was opened before leads there.
+ * goes on. Where the time of birth is known, its number is not another's; should it be, nothing
+ * that was opened before leads there.
  */
 static struct ward_node *find_missed(
 	struct ward_nodes *nodes, const struct ward_file_id *id, uint32_t type)

@@ -13,8 +13,8 @@
  *
  * Locking: everything here takes nodes->lock itself unless it says "locked". The lock is held for
  * memory work alone, never across a system call on the backing. renames_lock is taken before it:
- * for writing around a rename and its entry here, for reading by whoever must know that no rename
- * is half done (resolve_node.c).
+ * for writing around a rename and its entry here, for reading by a caller that must know that no
+ * rename is half done (resolve_node.c).
  */
 #pragma once
 
@@ -129,7 +129,7 @@ struct ward_nodes {
 	struct ward_node root;
 	struct ward_node nowhere; /* what a number that is not in use leads to: -ESTALE */
 	struct ward_node_ids ids;
-	struct ward_policy *policy; /* of which all states are: tree->fs->policy */
+	struct ward_policy *policy; /* all states are of this one: tree->fs->policy */
 	const struct ward_state *root_state;
 	struct ward_name **names;
 	struct ward_node **inos;
@@ -189,7 +189,7 @@ void ward_nodes_free(struct ward_nodes *nodes);
 
 /*
  * Node numbers of the protocol: 1 is the root. A number that the kernel cannot have from us leads
- * to a node without a name, of which every use fails (-ESTALE).
+ * to a node without a name; every use of it fails (-ESTALE).
  */
 struct ward_node *ward_nodes_from_ino(struct ward_nodes *nodes, uint64_t ino);
 uint64_t ward_node_to_ino(const struct ward_nodes *nodes, const struct ward_node *node);
@@ -290,8 +290,8 @@ bool ward_nodes_same_state(struct ward_nodes *nodes, struct ward_node *parent, c
 	struct ward_node *parent2, const char *name2);
 
 /*
- * Locked: from now on states are policy's, of which root (taken) is that of the tree's root. Names
- * find theirs again when they are asked. Returns the old root's state, the caller's. Until
+ * Locked: from now on states are those of policy. root (taken) is the state of the tree's root.
+ * Names find theirs again when they are asked. Returns the old root's state, the caller's. Until
  * ward_nodes_sweep() is done the old policy must live.
  */
 const struct ward_state *ward_nodes_set_policy(

@@ -26,7 +26,7 @@ void ward_node_came(
 {
 	uint32_t level = below(node) + 1;
 
-	/* Whoever knows of as many levels already has told those above. */
+	/* A directory that has as many levels already has passed them on to those above. */
 	for (; parent->dir && parent->dir->below < level; level++) {
 		parent->dir->below = level;
 		if (parent == &nodes->root || !parent->names)

@@ -4,7 +4,7 @@
  * in /proc/PID/fdinfo), so they are no addresses: an index into a table, and how often its place
  * was used before in the upper half. A number that is not in use finds nothing.
  *
- * Not locked: for whoever holds nodes->lock.
+ * Not locked: the caller holds nodes->lock.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors of files whose last name was removed here: whoever holds one by O_PATH alone still
- * reaches it. Each is closed when its
- * node ends, which is at once where nobody holds the file; past WARD_REMOVED_MAX the oldest is.
+ * Descriptors of files whose last name was removed here: a process that holds such a file by O_PATH
+ * alone still reaches it. Each is closed when its node ends, which is at once where nobody holds
+ * the file; past WARD_REMOVED_MAX the oldest is.
  */
 #pragma once
 

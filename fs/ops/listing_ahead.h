@@ -39,8 +39,9 @@ bool ward_ahead_step(struct ward_ahead *a);
 bool ward_ahead_take(struct ward_ahead *a, const struct ward_node *node, struct ward_listing *l);
 
 /*
- * The answer l of node's listing was made. Whoever lists a directory asks once more after its end:
- * true if what l asks for is that, known from the answer before it, so that nothing need be opened.
+ * The answer l of node's listing was made. A program that lists a directory asks once more after
+ * its end: true if what l asks for is that, known from the answer before it, so that nothing need
+ * be opened.
  */
 void ward_ahead_made(
 	struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l);

@@ -12,12 +12,12 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
-/* Times that one search asks the kernel what an owner holds; past it nobody is told. */
+/* Times that one search asks the kernel what an owner holds; past it the search gives up. */
 #define LOOKS_MAX 512U
 /*
  * CPU time of one search. The kernel tells all that an owner holds of a file, so a look takes as
- * long as somebody has locks: a millisecond at 8000. Whoever makes a search longer than this has
- * none for ten times what it took.
+ * long as somebody has locks: a millisecond at 8000. A user who makes a search longer than this
+ * gets none for ten times as long.
  */
 #define SEARCH_NS UINT64_C(5000000)
 #define REST_TIMES 10U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many ranges are locked. The kernel keeps some two hundred bytes for each range of a POSIX
- * lock, in the name of whoever locks the backing: that is this process, and no limit of the
+ * lock, in the name of the process that locks the backing, which is this one, and no limit of the
  * command's counts them. They lie in one list a file, so a long list also makes each call slow.
  *
  * What is counted is a bound: each call adds what it can add at most, and when that has doubled the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many lock owners and waiters there may be (lock_count.h has the numbers), of the process and
- * of each user (user_shares.h). True: one more was taken, and is to be given back. False: there are
- * too many, which is ENOLCK for the client. Any thread, no lock needed.
+ * of each user (user_shares.h). True: one more was taken; the caller gives it back. False: there
+ * are too many, which is ENOLCK for the client. Any thread, no lock needed.
  */
 #pragma once
 

@@ -12,10 +12,10 @@
 
 /*
  * A store through a mapping changes the times of the backing's inode, and the kernel does not
- * update its FUSE inode. If the times differ, the kernel is told to forget the attributes, so that
- * a look after close(2), msync(2) or fsync(2) sees the new ones. waited: a client that has h open
- * waits for the answer. Then the kernel has the inode, and takes no lock of it for this. Otherwise
- * the thread does it.
+ * update its FUSE inode. If the times differ, wardfs makes the kernel forget the attributes, so
+ * that a look after close(2), msync(2) or fsync(2) sees the new ones. waited: a client that has h
+ * open waits for the answer. Then the kernel has the inode, and takes no lock of it for this.
+ * Otherwise the thread does it.
  */
 static void tell_stores(struct ward_fs_tree *tree, struct ward_handle *h, bool waited)
 {

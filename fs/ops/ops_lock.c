@@ -29,7 +29,7 @@
 #define WAITER_LOOK_NS 50000000L
 /* Lock owners of one file that are asked whether a lock is theirs. */
 #define HOLDERS_MAX 64
-/* Ranges of an owner of which nobody asks the kernel whether they are really there. */
+/* Ranges of an owner that are counted without asking the kernel whether they exist. */
 #define RANGES_FREE 16U
 /* Percent of a bound that are left when the kernel was asked. */
 #define ROOM_LEFT 5U
@@ -626,7 +626,7 @@ static bool wait_elsewhere(fuse_req_t req, struct ward_fs_tree *tree, struct war
 }
 
 /*
- * Whose lock was found, 0 where that cannot be told: somebody's on the host, or a read lock of
+ * Whose lock was found, 0 where that is unknown: somebody's on the host, or a read lock of
  * several. An owner's own lock does not stand in its way, so the owner for whom the range is free
  * is the holder.
  */

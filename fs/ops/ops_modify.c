@@ -499,8 +499,8 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	struct ward_file file;
 	int r = ward_backing_fstat(fd, &file);
 
-	/* Deleted by others: the name may lead to another file by now. Whoever has looked again is
-	 * told what link(2) of a file without links natively is. */
+	/* Deleted by others: the name may lead to another file by now. After another lookup the
+	 * answer is that of link(2) for a file without links. */
 	if (r == 0 && !file.st.st_nlink && !unnamed)
 		r = ward_replaced_fd(tree, paths->node, &gone_fd, &file) == 0 ? -ENOENT : -ESTALE;
 	if (r == 0)

@@ -130,7 +130,7 @@ static void create(const struct asked *a, const char *name, mode_t type)
 		ward_node_forget(a->tree->nodes, ward_op_node(&op, e.ino), 1);
 }
 
-/* Nothing is set: what is there is told. */
+/* Sets nothing, and answers with what is there. */
 static void setattr(const struct asked *a)
 {
 	const struct fuse_setattr_in *arg = (const void *)a->body;

@@ -187,10 +187,10 @@ void ward_quota_unlock(struct ward_quotas *q, const struct ward_quota_file *f);
 int ward_quota_churn(struct ward_quotas *q, struct ward_quota_domain *d, uint64_t now_ns,
 	struct ward_quota_hit *hit) ward_must_check;
 /*
- * Rate. So many bytes are to be written: takes them, and returns for how long their writer is to
- * wait before, in ns; 0: all that was taken earlier has been paid for by time. So bytes that are
- * written by any moment are no more than the rate gives since the first, and one write. What is
- * then not written goes back.
+ * Rate. Takes so many bytes, which are about to be written, and returns how long their writer waits
+ * before, in ns; 0: all that was taken earlier has been paid for by time. So bytes that are written
+ * by any moment are no more than the rate gives since the first, and one write. What is then not
+ * written goes back.
  */
 uint64_t ward_quota_delay(
 	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns);

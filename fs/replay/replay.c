@@ -183,8 +183,8 @@ static bool same_name(const struct item *a, const struct item *b)
 }
 
 /*
- * closing: CLOSE for the same, or NULL. Whoever writes a file writes it in several steps: only
- * behind the last of them in a row it is told that the file was closed.
+ * closing: CLOSE for the same, or NULL. A program writes a file in several steps: only after the
+ * last of them in a row wardfs reports that the file was closed.
  */
 static void add(struct ward_replay *r, struct item *item, struct item *closing)
 {
@@ -592,7 +592,7 @@ static struct ticket *find(const struct ward_fs_tree *tree, uint64_t dir, const 
 	return NULL;
 }
 
-/* Has it not ended? Whoever asks by its number is somebody else then. */
+/* Has it not ended? If it has, a request with its number is from another process. */
 static bool lives(const struct ward_replay *r)
 {
 	struct pollfd p = {.fd = r->pidfd, .events = POLLIN};

@@ -69,13 +69,13 @@ struct ward_replay_standin {
 enum ward_replay_look ward_replay_look(const struct ward_fs_tree *tree, uint64_t dir,
 	const char *name, struct ward_replay_standin *ret);
 /*
- * Is an operation on this name under way? Then what others are told of it must not be kept, or the
+ * Is an operation on this name under way? Then the kernel must not cache answers about it, or the
  * kernel would not ask for the replayer.
  */
 bool ward_replay_is_made(const struct ward_fs_tree *tree, uint64_t dir, const char *name);
 /*
  * May this CREATE or REMOVE of what was looked up before succeed? The ticket is used up. type: what
- * is to be created.
+ * CREATE makes.
  */
 bool ward_replay_take(const struct ward_fs_tree *tree, uint64_t dir, const char *name,
 	enum ward_replay_kind kind, mode_t type);

@@ -105,7 +105,7 @@ static uint64_t ino_of(struct ward_nodes *nodes, struct ward_node *dir, const ch
 	return ino;
 }
 
-/* Which file it is. A name of which nothing was looked up (hidden, not there yet) has none. */
+/* Which file it is. A name without a lookup (hidden, or not there yet) has none. */
 static void add_object(
 	struct ward_event *ev, struct ward_fs_tree *tree, const struct ward_record_paths *paths)
 {
@@ -398,7 +398,8 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	if (op->tree->fs->hash != WARD_HASH_NONE && (h->flags & O_ACCMODE) != O_RDONLY)
 		ward_digest_make(op->tree, h, &after);
 	ward_event_begin(&ev, WARD_EVENT_CLOSE);
-	/* RELEASE comes from whoever dropped the last reference, often the kernel itself: no pid.
+	/* RELEASE comes from the process that dropped the last reference, often the kernel itself:
+	 * no pid.
 	 */
 	add_node(&ev, op->tree, h->node, false);
 	ward_event_u64(&ev, WARD_TAG_DEV, op->tree->dev);

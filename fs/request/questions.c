@@ -253,7 +253,7 @@ static struct question *known(
 	return a;
 }
 
-/* Locked. A new one, which the supervisor is told; also when the first request waits for it. */
+/* Locked. A new one, which goes to the supervisor; also when the first request waits for it. */
 static bool tell(struct ward_op *op, struct question *a, const struct names *n, uint32_t process,
 	uint32_t asked, const struct ward_decision *d, bool fresh, uint64_t now)
 {

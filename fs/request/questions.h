@@ -3,7 +3,7 @@
  * What the policy leaves to a person (`ask`). Each such refusal is a question, which goes to the
  * supervisor once (WARD_MSG_FS_ASK), however often it is asked meanwhile. OPEN of a file that
  * exists waits for the answer, in the queue of answer_later.h: no thread and no turn waits with it,
- * and when it goes on it is decided anew. Whatever else is refused at once, because the kernel
+ * and when it goes on it is decided again. Whatever else is refused at once, because the kernel
  * holds a lock for it; tried again after the answer, it succeeds.
  *
  * A question ends with its answer, or at its time. What was refused is not asked again for a while.
@@ -61,7 +61,7 @@ bool ward_question_answers(struct ward_fs *fs, const char *grant);
 bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct ward_file_id *object);
 
 /*
- * The supervisor says that a question has an answer: whoever waits goes on. A question that was
- * refused is not asked again for rest_ms. id 0: all who wait are decided anew.
+ * The supervisor says that a question has an answer: waiting requests go on. A question that was
+ * refused is not asked again for rest_ms. id 0: all waiting requests are decided again.
  */
 void ward_question_ended(struct ward_fs *fs, uint32_t id, bool refused, uint32_t rest_ms);

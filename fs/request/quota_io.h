@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changes of content under quotas. Each is done with the file's lock held and its size looked at,
- * so that what is charged is what it became, whoever writes beside; without a quota above the file
+ * so that the charge is right even if others write at the same time; without a quota above the file
  * it is the system call alone. Refusals are recorded.
  */
 #pragma once
@@ -37,10 +37,10 @@ int ward_quota_open_holes(struct ward_op *op, struct ward_node *node, struct war
 int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const char *name,
 	const char *value, size_t size, int flags) ward_must_check;
 
-/* May whoever writes to f have to wait ([quota] rate)? NULL: no. */
+/* May a writer of f have to wait ([quota] rate)? NULL: no. */
 bool ward_quota_has_rate(const struct ward_fs_tree *tree, const struct ward_quota_file *f);
 /*
- * n bytes are to be written to h: takes them from its rate, and returns for how long to wait
+ * Takes n bytes, which are about to be written to h, from its rate, and returns how long to wait
  * before, in ns. What is not written then goes back with ward_quota_unwritten().
  */
 uint64_t ward_quota_to_write(

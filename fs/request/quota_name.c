@@ -327,7 +327,7 @@ int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *pat
 		return 0;
 	r = look_at_old(op, parent, dirfd, name, second, &fd, &file);
 	if (r != 0)
-		return r == -ENOENT ? 0 : r; /* whoever removes it says so */
+		return r == -ENOENT ? 0 : r; /* the operation that removes it says so */
 	id = id_of(op->tree, &file.id);
 	r = ward_quota_get(q, d, &id, &ret->file);
 	if (r == 0) {

@@ -14,7 +14,7 @@ struct ward_quota_domain *ward_quota_at(
 	struct ward_fs_tree *tree, struct ward_node *node, const char *name);
 
 /* The file of node, in use; *ret NULL where it is in no domain. -ENOMEM; -EDQUOT where its names
- * lie in several and it is to be written to. */
+ * lie in several and the caller wants to write. */
 int ward_quota_pin(struct ward_op *op, struct ward_node *node, bool write,
 	struct ward_quota_file **ret) ward_must_check;
 

@@ -133,7 +133,7 @@ static bool look_and_remember(struct ward_fs_tree *tree, struct ward_node *node,
 	uint64_t doubts = 0, dirs_gen = 0, names;
 	bool watched;
 
-	/* From here on each event is looked through, by whoever reads it. */
+	/* From here on, each reader of an event looks it through. */
 	atomic_fetch_add(&nodes->n_sure, 1);
 	heed(tree);
 	pthread_mutex_lock(&nodes->lock);

@@ -29,12 +29,12 @@ void ward_replaced_free(struct ward_fs_tree *tree);
 
 /*
  * ward_backing_stat() of name in parent, whose descriptor is dirfd. *ret_fd is an O_PATH descriptor
- * of what was looked at, the caller's, if it is to be held, else untouched.
+ * of what was looked at, the caller's, if the caller wants to hold it, else untouched.
  */
 int ward_replaced_look(struct ward_fs_tree *tree, struct ward_node *parent, const char *name,
 	int dirfd, struct ward_file *ret, int *ret_fd) ward_must_check;
 /*
- * fd (taken) leads to the file of node, of which the client is about to be told. -ESTALE: it is
+ * fd (taken) leads to the file of node, which the client is about to get. -ESTALE: it is
  * gone by now, and what it was charged is given back: look again.
  */
 int ward_replaced_hold(struct ward_op *op, struct ward_node *node, int *fd) ward_must_check;

@@ -48,9 +48,9 @@ int ward_resolve_fd(
 void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref);
 
 /*
- * name in parent, whose descriptor is dirfd, is about to be removed or replaced: whoever is in that
- * directory or has it open, or has the file by O_PATH, may go on asking about it, as long as its
- * descriptor is kept (WARD_NODE_DIRS_MAX, removed_files.h).
+ * name in parent, whose descriptor is dirfd, is about to be removed or replaced. A process in that
+ * directory, or one that has it open or has the file by O_PATH, may go on asking about it, as long
+ * as its descriptor is kept (WARD_NODE_DIRS_MAX, removed_files.h).
  */
 void ward_resolve_keep(
 	struct ward_fs_tree *tree, struct ward_node *parent, int dirfd, const char *name);

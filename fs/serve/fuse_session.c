@@ -27,7 +27,7 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 		(FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
 			FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
 			FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS);
-	/* Handles are told of no size that the backing does not have; splice bypasses writev.
+	/* Handles get no size that the backing does not have; splice bypasses writev.
 	 * READDIRPLUS_AUTO gives attributes with the first part of a listing alone, before anybody
 	 * can have asked for any: what walks a tree then looks up the rest one by one. */
 	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_WRITEBACK_CACHE |
@@ -35,7 +35,7 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
 	tree->list_anew = tree->watch && !(tree->fs->flags & WARD_FS_ALLOW_OTHER);
-	/* All entries are told invalid then, and the kernel detaches what is mounted on one. */
+	/* All entries become invalid then, and the kernel detaches what is mounted on one. */
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
@@ -50,7 +50,7 @@ static void patch_init(struct ward_fs_tree *tree, char *out)
 	init->flags |= FUSE_PARALLEL_DIROPS;
 	init->flags &= ~(uint32_t)FUSE_WRITEBACK_CACHE;
 	/*
-	 * Whoever writes, truncates or changes owners here does so without CAP_FSETID (unless root
+	 * Clients write, truncate and change owners here without CAP_FSETID (unless root
 	 * does, with allow_other): the backing takes setuid bits by itself, and the kernel asks for
 	 * security.capability at the first write to an inode only, not at each.
 	 */

@@ -104,7 +104,8 @@ static int look(int fd, struct statx *ret)
 	return ret->stx_mask & STATX_MNT_ID ? 0 : -EOPNOTSUPP;
 }
 
-/* Is `dir` the directory `top`, or beneath it in the same mount? Whatever cannot be told is one. */
+/* Is `dir` the directory `top`, or beneath it in the same mount? True also where that is unknown.
+ */
 static bool beneath(int dir, const struct statx *top)
 {
 	ward_cleanup_fd int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);

@@ -2,7 +2,7 @@
 /*
  * Watches on the directories of a backing, so that the kernel may keep what it was told for long:
  * one fanotify group a tree (fanotify(7), names by FAN_REPORT_DFID_NAME: Linux 5.9, for ordinary
- * users 5.13). Our own changes are told apart by the pid of their events. Where there can be no
+ * users 5.13). The pid of an event tells our own changes from others. Where there can be no
  * watch (another kind of file system, no room, an unreadable directory), nothing is kept for long.
  *
  * What no watch sees: stores into shared mappings of other programs (no event exists for them).
@@ -70,13 +70,13 @@ struct ward_watch_change {
 };
 typedef void ward_watch_fn(void *arg, const struct ward_watch_change *c);
 /*
- * For whoever has to know what others did up to now: reads the queue dry. Names are heeded
+ * For a caller that has to know what others did up to now: reads the queue dry. Names are heeded
  * (links_known.h) before it returns; the rest is left for who reads: true, wake him.
  */
 bool ward_watch_pull(struct ward_fs_tree *tree);
 /* Is something left for who reads? */
 bool ward_watch_left(struct ward_watch *w);
-/* How often the queue was asked so far: what is done now is told by a later one, or an event of it.
+/* How often the queue was asked so far: a later look, or an event of it, has what is done now.
  */
 uint64_t ward_watch_round(const struct ward_watch *w);
 /* Hands out what there is. -EOVERFLOW: some was lost, anything may have changed. */

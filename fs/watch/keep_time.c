@@ -96,7 +96,7 @@ double ward_keep_absent(
 {
 	bool covered;
 
-	/* Each look at a name that rules hide comes here again: whoever looks, it is recorded. */
+	/* Each look at a name that rules hide comes here again: each one is recorded. */
 	if (!visible)
 		return 0;
 	/* wardfs has no table of missing names, so only the kernel can forget them all at once. */

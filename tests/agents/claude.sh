@@ -36,7 +36,7 @@ expect 0 "$WARDFS" run --session mcp -- claude mcp list
 expect 2 "$WARDFS" run --policy claude -- sh -c 'echo x >/var/agent/claude/note && echo x >/var/agent/claude/CLAUDE.md'
 [ "$(cat "$state/note")" = x ] && [ ! -e "$state/CLAUDE.md" ] || fail "instructions: $(ls -A "$state")"
 expect 1 "$WARDFS" run --policy claude -- cat .env
-has "$ERR" "had looked for /workspace/.env, which is there and hidden as a secret"
+has "$ERR" "had looked for /workspace/.env, which exists, but is hidden as a secret"
 expect 0 "$WARDFS" audit verify start
 exit 0
 S

@@ -284,7 +284,7 @@ static int try_tiocsti(char **argv)
 	return request == TIOCLINUX && r < 0 && errno == ENOTTY ? 0 : r;
 }
 
-/* To the time that it is now: whoever may write to a file may do that. */
+/* To the present time: a process that may write to a file may do that. */
 static int try_touch(char **argv)
 {
 	return utimensat(AT_FDCWD, argv[0], NULL, 0);
@@ -598,7 +598,7 @@ static int try_core_limit(char **argv)
 	return (int)syscall(SYS_prlimit64, 0, RLIMIT_CORE, &was, &now);
 }
 
-/* argv: a file, read or write: fcntl(2) then holds up whoever opens it, also on the host. */
+/* argv: a file, read or write: fcntl(2) then holds up every open of it, also on the host. */
 static int try_lease(char **argv)
 {
 	int fd = open(argv[0], O_RDONLY | O_CLOEXEC);
@@ -633,7 +633,7 @@ static int try_aio(char **argv)
 	return (int)syscall(SYS_io_setup, strtoul(argv[0], NULL, 10), &context);
 }
 
-/* argv: a pressure stall file. The kernel watches the machine for whoever writes there. */
+/* argv: a pressure stall file. The kernel watches the machine for a process that writes there. */
 static int try_pressure(char **argv)
 {
 	static const char trigger[] = "some 150000 2000000";

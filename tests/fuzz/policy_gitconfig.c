@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct seen all = {0}, some = {.stop = 2};
 	fuzz_insist(ward_git_config_read((const char *)data, size, on_entry, &all) == 0);
-	/* a section's name counts again at each of its entries, of which one takes a byte */
+	/* a section's name counts again at each of its entries, and an entry takes a byte */
 	fuzz_insist(all.n <= size && all.bytes <= size * (size + 1));
 	int r = ward_git_config_read((const char *)data, size, on_entry, &some);
 	fuzz_insist(r == (all.n >= 2 ? -ECANCELED : 0) && some.n == (all.n < 2 ? all.n : 2));

@@ -29,7 +29,7 @@ static _Noreturn void keep(int sock, char value)
 	(void)close_range((unsigned)sock + 1, ~0U, 0);
 	fd = open(PARAMETER, O_RDWR | O_CLOEXEC);
 
-	/* Whoever ends the test must not end this before it is done. */
+	/* The end of the test must not end this before it is done. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);

@@ -280,7 +280,7 @@ static _Noreturn void hold(const struct options *o, int sock)
 	CHECK(chdir(o->mountpoint));
 	/*
 	 * Until its first GETATTR the root has uid 0, which has no mapping in a user namespace: the
-	 * kernel refuses to create in it (HAS_UNMAPPED_ID). Whoever mounts looks once.
+	 * kernel refuses to create in it (HAS_UNMAPPED_ID). So the process that mounts looks once.
 	 */
 	CHECK(stat(".", &st));
 	execvp(o->argv[0], o->argv);

@@ -6,8 +6,8 @@
  * later, still has the last word on what it refuses.
  *
  * The file has lines `CALL ERRNO [EVERY]`: the number of an error, and one call in so many
- * (default: each). It is read anew for each call, so a test changes it as it goes; no file: nothing
- * fails. The line `ioctl casefold` makes every directory answer that it is casefolded
+ * (default: each). It is read again for each call, so a test changes it as it goes; no file:
+ * nothing fails. The line `ioctl casefold` makes every directory answer that it is casefolded
  * (FS_IOC_GETFLAGS).
  *
  * Or, in the same way, INIT: what the kernel offers is made less, as an older one's.
@@ -27,7 +27,7 @@ struct inject_init {
 
 /*
  * Starts the helper; *ret_sock is for inject_into(). init NULL: faults as file says; else file is
- * not used, and dev is /dev/fuse as mounted, of which INIT has not been read. It ends with the last
+ * not used, and dev is /dev/fuse as mounted, before INIT has been read. It ends with the last
  * process that has the filter. Returns its pid, which the caller waits for, or a negative errno.
  */
 pid_t inject_start(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each engine of mode docker is told. Cases start runc, crun and runsc; kata needs a host with
- * virtual machines, so its command line is only compared here.
+ * The configuration of each engine of mode docker. Cases start runc, crun and runsc; kata needs a
+ * host with virtual machines, so its command line is only compared here.
  */
 #include <check.h>
 #include <errno.h>

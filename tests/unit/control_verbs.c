@@ -68,7 +68,7 @@ static void on_ask_fs(void *arg, struct ward_control_request *q)
 static const struct ward_control_handlers handlers = {
 	.status = on_status, .exec = on_exec, .reload = on_reload, .ask_fs = on_ask_fs};
 
-/* The answer to body, with n descriptors, of which none is open afterwards but one that was taken.
+/* The answer to body, with n descriptors; afterwards none is open except one that was taken.
  */
 static json_t *ask(const char *body, size_t n, unsigned who, struct seen *ret)
 {
@@ -211,7 +211,7 @@ START_TEST(each_word_has_its_row)
 		ck_assert_uint_eq(v->fds, rows[i].fds);
 		ck_assert_uint_eq(v->handler, rows[i].handler);
 		ck_assert_uint_eq(v->what, rows[i].what);
-		/* Whoever chose the policy exchanges it; the rest is everybody's. */
+		/* The user who chose the policy exchanges it; the rest is everybody's. */
 		unsigned owners = v->who & WARD_CONTROL_OWNER;
 		ck_assert_int_eq(owners == 0, strcmp(v->word, "reload") == 0);
 		ck_assert_uint_eq(v->who & WARD_CONTROL_ROOT, WARD_CONTROL_ROOT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of what wardfs-init executes: what is told is heard, and nonsense is not. */
+/* The table of what wardfs-init executes: reports arrive, and nonsense does not. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where symbolic links lead: what is told from the text alone is what the kernel does with links in
+ * Where symbolic links lead: what the text alone gives is what the kernel does with links in
  * a tree without others, for every way of three components; and of others, which it alone knows.
  */
 #include <check.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A search for owners of locks that wait for each other costs the guard so much and no more:
- * whoever holds thousands of locks makes each look long.
+ * an owner of thousands of locks makes each look long.
  */
 #include <check.h>
 #include <errno.h>

@@ -371,7 +371,7 @@ START_TEST(many_names)
 }
 END_TEST
 
-/* More states than can be told apart: refused until there are fewer. */
+/* More states than can be distinguished: refused until there are fewer. */
 START_TEST(many_states)
 {
 	char text[4096] = "[policy]\nversion = 1\n[tree /w]\nsource = .\n[files]\nwrite = /w\n";
@@ -508,7 +508,7 @@ START_TEST(deep_moves)
 }
 END_TEST
 
-/* States are found anew only where a move makes them others. */
+/* States are computed again only where a move changes them. */
 START_TEST(same_states)
 {
 	struct ward_node *d = enter(&nodes->root, "d", S_IFDIR, 2, 2);

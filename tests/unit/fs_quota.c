@@ -116,7 +116,7 @@ START_TEST(to_the_byte)
 	ck_assert_uint_eq(write_end(q, f, &sf, 30, &error), 25);
 	ck_assert_uint_eq(write_end(q, g, &sg, 1, &error), 0);
 	ck_assert_int_eq(error, EDQUOT);
-	/* In use by whoever has it open, and then no more. */
+	/* In use while it is open, and then no more. */
 	ward_quota_gone(q, f, false);
 	ck_assert_uint_eq(used(q, w, 100), 100);
 	ward_quota_put(q, f);

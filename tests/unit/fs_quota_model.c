@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quotas as numbers: steps at random against a model that adds up everything anew. */
+/* Quotas as numbers: steps at random against a model that adds up everything again. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of modes, and what a mode costs: this file registers two of its own, of which one runs
- * a command, and touches nothing else. The policy knows their words, the row decides the layers,
- * and each step goes through the operations.
+ * The table of modes, and what a mode costs: this file registers two of its own, one of them runs a
+ * command, and touches nothing else. The policy knows their words, the row decides the layers, and
+ * each step goes through the operations.
  */
 #include <check.h>
 #include <errno.h>

@@ -186,7 +186,7 @@ START_TEST(what_is_sent_in_pieces)
 }
 END_TEST
 
-/* In pieces, of which the first have passed. */
+/* In pieces; the first have passed already. */
 START_TEST(pieces)
 {
 	static const char *const sent[] = {"G", "ET", " / HTTP/1.1\r\n", "Host: b.example\r\n\r\n"};

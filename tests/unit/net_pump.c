@@ -226,7 +226,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* A budget holds to the byte, whoever moves them; what is in a pipe then is lost with it. */
+/* A budget counts to the byte, whichever way they move; what is in a pipe then is lost with it. */
 START_TEST(budget)
 {
 	struct stream s;

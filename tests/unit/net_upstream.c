@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a proxy is told about who asks, and how it is asked. */
+/* What a proxy learns about who asks, and how it is asked. */
 #include <check.h>
 #include <errno.h>
 #include <string.h>

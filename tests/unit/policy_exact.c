@@ -80,7 +80,7 @@ static void add_all(struct ward_classes *c, const struct ward_policy *p)
 
 /* --- names --- */
 
-/* Every name of up to four letters: its class is there, and is told by the same globs. */
+/* Every name of up to four letters: its class exists, and the same globs match it. */
 static void try_name(struct ward_classes *c, struct ward_names *nm, const char *name, size_t len)
 {
 	struct ward_name_class k;

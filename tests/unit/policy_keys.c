@@ -406,7 +406,7 @@ START_TEST(sources_follow_the_rows)
 {
 	for (const struct ward_key *k = ward_keys; k->section; k++) {
 		const char *value = other_value(k);
-		/* nothing is left of two lists of programs of which one is empty */
+		/* nothing is left of two lists of programs if one is empty */
 		if (!value || k->type == WARD_KEY_TYPE_PROGRAM)
 			continue;
 		ck_assert_msg(

@@ -434,7 +434,7 @@ static void hostile_pattern(unsigned i, char *out)
 	strcat(out, i % 2 ? "?" : "a");
 }
 
-/* A million distinct names, under patterns of which each name meets others: nothing grows past the
+/* A million distinct names, each of which meets other patterns: nothing grows past the
  * bound, and the answers stay right. */
 START_TEST(memory_stays_bounded)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The literal lists of a policy: what has the right is listed as given and not as taken. Random
- * policies; what the lists may leave out is told by known answers.
+ * policies; known answers say what the lists may leave out.
  */
 #include <check.h>
 #include <stdio.h>

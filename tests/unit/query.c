@@ -236,7 +236,7 @@ END_TEST
 /* --- who did it --- */
 
 struct told {
-	uint64_t pid, process, parent; /* parent 0: nothing is told */
+	uint64_t pid, process, parent; /* parent 0: unknown */
 	int ring;
 	const char *path, *exe; /* of an exec */
 };
@@ -279,7 +279,8 @@ static void expect_actor(struct session *s, struct ward_filter f, const char *wa
 	ward_filter_clear(&f);
 }
 
-/* What is told once of a thread holds for what follows, in this ring, until something else is. */
+/* What a record says of a thread applies to later records of this ring, until another record says
+ * more. */
 START_TEST(a_process_has_its_threads)
 {
 	static const struct told v[] = {

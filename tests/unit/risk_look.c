@@ -155,7 +155,7 @@ START_TEST(lists_of_packages)
 		package_is(info, "/bin/tool", NULL);
 		package_is(info, "/opt/usr/bin/tool", NULL);
 		package_is(info, "/usr/bin/sums", NULL);
-		/* A list that another could have written, then lists of which all could be. */
+		/* A list that another user could have written, then only such lists. */
 		put(info, "forged.list", "/usr/bin/forged\n", 0644);
 		package_is(info, "/usr/bin/forged", "forged");
 		put(info, "forged.list", "/usr/bin/forged\n", 0666);

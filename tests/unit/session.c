@@ -123,7 +123,7 @@ START_TEST(a_name_is_taken_once)
 END_TEST
 
 /*
- * Attack: whoever owns the directory above puts a directory or a link in the place of ours while
+ * Attack: the owner of the directory above puts a directory or a link in the place of ours while
  * the session runs. Neither is believed, and nothing is removed there. The control: in its own
  * place it goes.
  */
@@ -168,7 +168,7 @@ START_TEST(another_directory_is_not_ours)
 }
 END_TEST
 
-/* Starts, ends, is killed, sweeps: whoever listens keeps its socket. */
+/* Starts, ends, is killed, sweeps: a listening session keeps its socket. */
 static int race(const char *runtime, int who)
 {
 	char name[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trail: what producers put into rings is in the log, whoever dies. */
+/* The trail: what producers put into rings is in the log, whichever process dies. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -256,7 +256,7 @@ START_TEST(the_table_says_which_members_a_kind_has)
 }
 END_TEST
 
-/* Two members, of which one is foreign: nothing of the record is written, and verify tells of it.
+/* Two members, one of them foreign: nothing of the record is written, and verify says so.
  */
 START_TEST(one_foreign_member_spoils_its_record_alone)
 {
@@ -576,7 +576,7 @@ START_TEST(a_recovery_writer_goes_on_behind_what_is_proved)
 		 */
 		{9, 13, '\0', WARD_VERIFY_DELETED, 10, 24, "; 4 numbers have no record"},
 		{9, 13, ' ', WARD_VERIFY_EDITED, 10, 24, "; 3 numbers have no record"},
-		/* The start is in its ring still, and is taken anew. */
+		/* The start is in its ring still, and is taken again. */
 		{0, 4, ' ', WARD_VERIFY_EDITED, 1, 25, "; 3 numbers have no record"},
 		/* All but the last one: nothing behind it proves it, but something before is wrong.
 		 */

@@ -112,7 +112,8 @@ START_TEST(every_added_line_is_found)
 			}
 			ward_cleanup(ward_buf_clear) struct ward_buf b = sample_pick(&x, order, n);
 			struct ward_verify_result r = sample_verify(&x, &b);
-			/* A copy behind its original is told at the copy, else at the original. */
+			/* A copy behind its original is reported at the copy, else at the original.
+			 */
 			expect(&r, WARD_VERIFY_EDITED, (to == from ? to + 1 : to) + 1, "added",
 				from * 100 + to);
 		}

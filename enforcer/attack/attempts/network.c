@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services of this host that are not for the command; each tells a secret to whoever connects. */
+/* Services of this host that are not for the command; each tells a secret to every client. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -167,7 +167,7 @@ static int message_queue(const struct ward_facts *f, char *proof)
 	const ssize_t n = mq_receive(q, text, sizeof(text), NULL);
 	if (n <= 0)
 		return -1;
-	/* Back, for whoever comes after. */
+	/* Put it back, for the next reader. */
 	(void)mq_send(q, text, (size_t)n, 0);
 	snprintf(proof, WARD_PROOF_SIZE, "%.*s",
 		(int)n < WARD_PROOF_SIZE ? (int)n : WARD_PROOF_SIZE - 1, text);

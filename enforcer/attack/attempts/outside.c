@@ -401,4 +401,4 @@ static const struct ward_attempt rows[] = {
 		create_home),
 };
 WARD_ATTEMPT_TABLE(
-	outside, WARD_ATTACK_OUTSIDE, "read and change files outside of the workspace", rows);
+	outside, WARD_ATTACK_OUTSIDE, "read and change files outside the workspace", rows);

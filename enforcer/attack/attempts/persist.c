@@ -190,4 +190,4 @@ static const struct ward_attempt rows[] = {
 		editor_tasks),
 };
 WARD_ATTEMPT_TABLE(
-	persist, WARD_ATTACK_PERSIST, "leave something for the next session or for the host", rows);
+	persist, WARD_ATTACK_PERSIST, "leave something for later sessions or the host", rows);

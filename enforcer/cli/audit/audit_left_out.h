@@ -29,7 +29,7 @@ int audit_left_out_absent(
 	struct audit_cmd *c, struct audit_left_out *l, struct ward_err *err) ward_must_check;
 /*
  * The same by the index, which is open to this caller, and those whose trail cannot be opened. It
- * opens only trails of which the index has no record. today: the index is up to date; then it
+ * opens only the trails that the index does not have. today: the index is up to date; then it
  * also adds those that have fewer records than the ledger says, or lines that are no records.
  */
 int audit_left_out_indexed(struct audit_cmd *c, bool today, struct audit_left_out *l,

@@ -110,7 +110,7 @@ static int no_dots(const struct dirent *e)
 	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-/* Of all files in a directory; nothing where it cannot be told. */
+/* Of all files in a directory; nothing where it is unknown. */
 static void put_stamp(int dir, struct ward_buf *ret)
 {
 	struct dirent **v = NULL;
@@ -146,7 +146,7 @@ void audit_verified_line(
 	struct ward_err none = WARD_ERR_INIT;
 	ward_cleanup_fd int dir = -1;
 	ward_buf_clear(ret);
-	/* What is gone, or not whole, is told each time. */
+	/* Every call reports what is gone or not whole. */
 	if (!s->started || !s->ended || !s->complete || s->removed || s->expired || s->lost ||
 		ward_store_open_session(st, s->name, &dir, &none) < 0)
 		return;
@@ -261,7 +261,7 @@ int audit_verified_ledger(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES
 			ward_ledger_say_before(ret);
 			return 0;
 		}
-		/* What is bad is told by who has read all. */
+		/* The caller that reads all reports what is bad. */
 		*err = WARD_ERR_INIT;
 		ward_ledger_view_free(ret);
 		ward_ledger_resume_clear(ret_next);

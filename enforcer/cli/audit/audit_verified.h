@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What need not be read again (docs/adr/0046): trails that were intact when they were verified
- * last, of which the ledger says the same as then, and whose files look from outside as they did
- * then; and the ledger itself up to the entry where its verification ended.
+ * What need not be read again (docs/adr/0046): trails that were intact at their last verification,
+ * if the ledger says the same as then and their files look from outside as they did then; and the
+ * ledger itself up to the entry where its verification ended.
  *
  * A file of lines in ASCII. The first is WARD_VERIFIED_HEAD (that of an earlier wardfs: without the
  * ledger). Lines that begin with '@' are of the ledger (audit/verify/ledger_resume.h). Each other

@@ -95,7 +95,7 @@ static int run_show(struct audit_cmd *c, struct ward_err *err)
 	return r;
 }
 
-/* The old key says so itself: whoever trusts it can trust the new one. */
+/* The old key says so itself: a verifier that trusts it can trust the new one. */
 static int sign_rotation(const uint8_t seed[WARD_KEY_BYTES], const char *from, const char *to,
 	char ret[WARD_SIGNATURE_TEXT_MAX])
 {

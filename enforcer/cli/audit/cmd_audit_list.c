@@ -140,7 +140,7 @@ static int count_matching(struct list *l, const char *session, uint64_t *ret, st
 
 /*
  * Is this one to be listed? Where records are asked for, *ret is how many there are. One that
- * cannot be read is told, and the others are looked at all the same.
+ * cannot be read is reported, and the others are still read.
  */
 static bool wanted(struct list *l, const char *session, uint64_t *ret)
 {

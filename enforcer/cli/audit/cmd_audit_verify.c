@@ -56,7 +56,7 @@ static void report(struct verify *v, const char *name, const struct ward_verify_
 	audit_verdicts_report(&v->verdicts, name, r);
 }
 
-/* Of a source besides the trail or ledger itself, of which the verdict comes later. */
+/* The verdict on a source besides the trail or ledger; that on trail or ledger comes later. */
 static int keep(struct verify *v, const char *name, const struct ward_verify_result *r,
 	struct ward_err *err)
 {
@@ -120,11 +120,11 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 	struct ward_verify_result res = {.state = WARD_VERIFY_MISSING};
 	if (v->c->n_keys ? empty : !ward_ledger_view_find(&v->ledger, name))
 		res.state = WARD_VERIFY_UNSTARTED;
-	snprintf(res.text, sizeof(res.text), "the trail is not there");
+	snprintf(res.text, sizeof(res.text), "the trail is missing");
 	const struct ward_ledger_session *known = ward_ledger_view_find(&v->ledger, name);
 	if (v->c->n_keys == 0 && known && known->lost) {
 		snprintf(res.text, sizeof(res.text),
-			"an earlier session had this name; its trail is not there");
+			"an earlier session had this name; its trail is missing");
 	} else if (v->c->n_keys == 0 && known && known->removed) {
 		ward_verify_say(&res, WARD_VERIFY_REMOVED, 0, "%s, by user %" PRIu64 "%s%s",
 			known->removed_time, known->removed_by,
@@ -445,7 +445,7 @@ static bool verify_attestation(struct verify *v, int fd, const char *member)
 }
 
 /*
- * A trail elsewhere: its first line says of which session it is. notes_fd -1: there are no
+ * A trail elsewhere: its first line names the session. notes_fd -1: there are no
  * checkpoints.
  */
 static int verify_foreign(struct verify *v, const char *path, struct ward_log *log, int notes_fd,
@@ -564,7 +564,7 @@ static int verify_elsewhere(struct verify *v, const struct ward_checkpoint_list 
 			"a checkpoint that was kept elsewhere is of it, and the ledger does not "
 			"know it: its entries were cut off");
 	} else if (r == -ENOENT) {
-		snprintf(res.text, sizeof(res.text), "the trail is not there");
+		snprintf(res.text, sizeof(res.text), "the trail is missing");
 	}
 	return keep(v, name, &res, err);
 }

@@ -185,7 +185,7 @@ static int told(struct audit_cmd *c, const struct asked *a, int status, struct w
 static int ask(struct audit_cmd *c, struct asked *a, struct ward_err *err)
 {
 	uint64_t time = 0;
-	/* What the witness has seen is told by its answer, once. */
+	/* The answer of the witness says what it has seen, once. */
 	for (int i = 0; i < 2; i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf request = WARD_BUF_INIT;
 		ward_cleanup(ward_buf_clear) struct ward_buf body = WARD_BUF_INIT;

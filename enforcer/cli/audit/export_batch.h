@@ -3,7 +3,7 @@
  * Sends records in batches, each over a connection of its own, at least once: syslog over TLS (RFC
  * 5425) or OTLP over HTTP (a batch is a request). The cursor moves when the other side has
  * confirmed a batch, and not before: whenever this process ends, what was not confirmed is sent
- * again by the next one. What came twice is told by session and seq.
+ * again by the next one. The receiver recognises duplicates by session and seq.
  *
  * A batch that did not arrive for a reason that passes (no connection, one that was cut, 429, 502,
  * 503, 504) is tried again after what the answer asks for, or after a time that grows. One that is

@@ -28,7 +28,7 @@ static _Noreturn void child(
 	char *const argv[] = {(char *)(uintptr_t) "wardfs-send",
 		(char *)(uintptr_t)(c->http ? "http" : "syslog"),
 		(char *)(uintptr_t)(c->tls ? c->host : ""), NULL};
-	/* Neither proxies nor the settings of OpenSSL come from whoever called us. */
+	/* The caller's environment chooses neither proxies nor settings of OpenSSL. */
 	char *const envp[] = {NULL};
 	const int from[] = {
 		batch, out, sock, c->tls ? c->ca : -1, c->tls ? c->cert : -1, c->tls ? c->key : -1};
@@ -43,7 +43,7 @@ static _Noreturn void child(
 	_exit(127);
 }
 
-/* A piece of what is told. True: it was progress. */
+/* A piece of the answer. True: it was progress. */
 static bool take_piece(struct hearing *h, const char *p, size_t n)
 {
 	bool progress = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * argp(3), whose messages quote the command line: what they quote is escaped (base/out.h). A script
- * that an agent wrote may call wardfs, and its arguments reach the terminal of whoever runs it.
+ * that an agent wrote may call wardfs, and its arguments reach the terminal of the person who runs
+ * the script.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question to whoever called, answered by one letter. */
+/* A question to the caller, answered by one letter. */
 #pragma once
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct ward_here {
-	char *project; /* escaped (base/escape.h), owned; NULL: none can be told */
+	char *project; /* escaped (base/escape.h), owned; NULL: unknown */
 	bool marked;   /* a mark, a policy or a kept home makes it one */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people and programs are told: every message of the command line goes through here. */
+/* Messages to people and programs: every message of the command line goes through here. */
 #pragma once
 
 #include <jansson.h>

@@ -163,7 +163,7 @@ static char *meant(const char *word, bool alone)
 		return NULL;
 	}
 	const json_t *o = latest ? latest_of(all) : named(all, word);
-	/* Whoever asks it says that it does not run, or does not answer. */
+	/* The code that asks it reports that it does not run, or does not answer. */
 	const char *found = o ? text_of(o, "session") : latest ? NULL : word;
 	char *name = found ? strdup(found) : NULL;
 	if (found && !name)

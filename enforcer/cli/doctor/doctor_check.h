@@ -8,7 +8,7 @@
 
 #define WARD_CHECK_TEXT_MAX 512
 
-/* Of the modes the table has (enforcer/modes/table/modes.def) no more than these are told. */
+/* At most so many modes of the table (enforcer/modes/table/modes.def) are reported. */
 #define WARD_CHECK_MODES_MAX 16
 /* The same of enforcer/container/engines.def. */
 #define WARD_CHECK_ENGINES_MAX 8
@@ -25,7 +25,7 @@ struct ward_check {
 	char own_name[32];		 /* what `name` points to where no constant is */
 };
 
-/* Fills in a line; the fix is dropped where nothing is to be fixed. */
+/* Fills in a line; the fix is dropped where there is nothing to fix. */
 void ward_check_say(struct ward_check *c, enum ward_check_status status, const char *fix,
 	const char *fmt, ...) ward_printf(4, 5);
 

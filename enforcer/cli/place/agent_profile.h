@@ -4,7 +4,7 @@
 
 #include "enforcer/session/plan/plan.h"
 
-/* Places of the program that are to be shown, at most: of it and of its interpreter. */
+/* Most places of the program and of its interpreter that a session shows. */
 #define WARD_AGENT_PLACES_MAX 8
 
 struct ward_agent {

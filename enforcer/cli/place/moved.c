@@ -118,8 +118,8 @@ static void put_file(struct ward_buf *b, const char *config, const char *path)
 }
 
 /*
- * In the owner's directories with the owner's rights, whoever types it: where the owner has put a
- * link, root would write wherever that leads.
+ * In the owner's directories with the owner's rights, also where root calls: where the owner has
+ * put a link, root would write wherever that leads.
  */
 static void put_as_owner(struct ward_buf *b, const struct ward_identity *id)
 {

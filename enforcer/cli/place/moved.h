@@ -14,8 +14,8 @@
  */
 int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
 /*
- * Where the owner keeps nothing for the project, but for the main checkout of which it is a work
- * tree (of git's): says with which command they share it. Where it is none, but a policy for a
+ * The project is a work tree of git. Where the owner keeps nothing for it, but something for the
+ * main checkout: says with which command they share it. Where it is none, but a policy for a
  * directory of the same name elsewhere that is gone: says so on stderr, with the commands that make
  * it this project's.
  */

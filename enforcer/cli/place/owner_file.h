@@ -18,7 +18,7 @@ int ward_owner_file_get(const char *file, const struct ward_identity *id, struct
 
 /* A change of the owner's file. */
 struct ward_owner_change {
-	const struct ward_buf *text; /* what it is to say; NULL: there is to be no file */
+	const struct ward_buf *text; /* the new text; NULL: remove the file */
 	/* What the change was made from; a file that says something else by now is -ESTALE. Empty:
 	 * there was no file. NULL: whatever it says. */
 	const struct ward_buf *was;

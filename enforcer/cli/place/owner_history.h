@@ -2,7 +2,7 @@
 /*
  * What the owner's policy file for a project said before: WARD_OWNER_HISTORY_MAX texts at most, in
  * CONFIG/wardfs/history/NAME/N, the highest N being the last one. No session can write
- * there (plan/policy_files.h). All of it is done by whoever calls as the owner (as_owner.h); no
+ * there (plan/policy_files.h). The caller does all of it as the owner (as_owner.h); no
  * link and nothing but a regular file is followed or opened below CONFIG/wardfs.
  */
 #pragma once

@@ -34,7 +34,7 @@ static int find_owner_file(struct ward_policy_place *p, struct ward_err *err)
 {
 	if (!p->in_project || !p->config_home)
 		return 0;
-	/* Whoever makes a project of it makes one of its own. */
+	/* A caller that makes it a project makes a project of its own. */
 	int shared = p->which == WARD_PROJECT_OWNERS ? ward_shared_policy(&p->id, p->config_home,
 							       p->project.path, &p->owner_file, err)
 						     : 0;

@@ -2,13 +2,13 @@
 /*
  * .wardfs.propose: what a repository asks its owner to grant. Nothing of it is in force by itself.
  * `wardfs init` shows it; what the owner accepts is copied into the owner's file for the project,
- * between two comments, of which the first holds the SHA-256 of the file that was shown:
+ * between two comments. The first comment has the SHA-256 of the file that was shown:
  *
  *   ; .wardfs.propose accepted sha256:HEX
  *   …
  *   ; .wardfs.propose ends
  *
- * "declined" in place of "accepted" stands for an owner who does not want to be told again. The
+ * "declined" in place of "accepted" means that the owner does not want to be asked again. The
  * file is the repository's: hostile input, read as the owner, bounded, regular, through no link.
  */
 #pragma once

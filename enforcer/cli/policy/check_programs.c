@@ -46,7 +46,7 @@ static int check_interpreters(const struct out *o, const struct ward_programs *x
 	for (size_t i = 0; i + x->n_loaders < x->n; i++)
 		if (ward_programs_is_interpreter(x->v[i]))
 			ward_buf_printf(&names, " %s", x->v[i]);
-	return say_names(o, "runs whatever it is told to:", &names,
+	return say_names(o, "can run any code:", &names,
 		"an interpreter does by itself what any program could, so the list is a list of names, "
 		"not of what can be done",
 		"leave it out, or rely on the rules for files and network instead");

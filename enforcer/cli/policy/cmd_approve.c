@@ -66,7 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --watch one object a line", 0},
-	{"session", 's', "SESSION", 0, "Of this session alone", 0},
+	{"session", 's', "SESSION", 0, "Only questions of this session", 0},
 	{"watch", OPT_WATCH, NULL, 0, "Print each question as it comes, until a signal ends it", 0},
 	{0},
 };
@@ -128,8 +128,9 @@ static void print_question(const json_t *o)
 	print_list("command:   ", json_object_get(o, "argv"), " ");
 	print_list("started by: ", json_object_get(o, "ancestors"), " < ");
 	ward_outf("    rule:      %s (%s)\n", member(o, "rule_text"), member(o, "rule"));
-	ward_outf("    yes allows: %s on %s, until the session ends; %s\n", member(o, "rights"),
-		what_of(o), member(o, "promise"));
+	ward_outf("    yes allows: %s on %s until the session ends\n"
+		  "                (%s)\n",
+		member(o, "rights"), what_of(o), member(o, "promise"));
 	ward_outf("    %s%lld s: wardfs approve %s yes|once|no\n",
 		waits ? "it waits for another " : "refused for now; open for another ", left,
 		member(o, "question"));
@@ -277,6 +278,15 @@ static int add_line(const char *runtime, const json_t *q)
 		return 1;
 	}
 	json_t *status = ward_sessions_ask(runtime, member(q, "session"), "{\"verb\":\"status\"}");
+	if (status && !*member(status, "follows")) {
+		ward_sayf(
+			"session %s runs under a policy of its own (--policy), which 'always' cannot change: "
+			"answer 'path', and add '%s = %s' behind the line %s (%s) yourself",
+			member(q, "session"), verb_for(member(q, "rights")), member(q, "path"),
+			member(q, "rule_text"), member(q, "rule"));
+		json_decref(status);
+		return 1;
+	}
 	char *argv[] = {(char[]){"wardfs policy add"},
 		(char *)(uintptr_t)verb_for(member(q, "rights")),
 		(char *)(uintptr_t)member(q, "path"), NULL};

@@ -41,7 +41,7 @@
 #include "enforcer/session/run/run.h"
 
 enum { OPT_WRITE = 0x100, OPT_NET, OPT_ONCE, OPT_READS };
-/* Differences that are told one by one. */
+/* Differences that get a message each. */
 #define WIDER_MAX 5
 
 struct args {
@@ -233,12 +233,41 @@ static bool put_denials(const struct ward_base *base, struct ward_buf *b)
 	return d.others;
 }
 
+static int guard_pair(
+	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
+{
+	struct denials *d = user;
+	(void)line, (void)err;
+	if (d->section != &ward_sections[WARD_SECTION_GUARD])
+		return 0;
+	if (!d->others)
+		ward_buf_puts(d->b, "\n[guard]\n");
+	d->others = true;
+	ward_buf_printf(d->b, "%-6s = %s\n", key, value);
+	return 0;
+}
+
+/* The proposal extends what the base extends, so the guards of the base itself are repeated. */
+static void put_guards(const struct ward_base *base, struct ward_buf *b)
+{
+	static const struct ward_read_ops ops = {files_section, guard_pair};
+	struct denials d = {.b = b};
+	if (base->text[1].len)
+		(void)!ward_policy_read(ward_buf_str(&base->file[0]), ward_buf_str(&base->text[0]),
+			base->text[0].len, &ops, &d, NULL);
+}
+
 static void put_counts(struct ward_buf *b, const char *front, json_t *o, const char *behind)
 {
 	const char *key = NULL;
 	json_t *v = NULL;
 	json_object_foreach(o, key, v) ward_buf_printf(b, "; %s%s%s %" JSON_INTEGER_FORMAT "x\n",
 		front, key, behind, json_integer_value(v));
+}
+
+static const char *verb_of(const struct ward_learned_rule *r)
+{
+	return r->append ? "append" : r->write ? "write" : "read ";
 }
 
 static void put_text(struct proposal *p, char *const *argv)
@@ -249,10 +278,10 @@ static void put_text(struct proposal *p, char *const *argv)
 	ward_escape(b, argv[0], strlen(argv[0]));
 	ward_buf_printf(b, "%s).\n", argv[1] ? " ..." : "");
 	put_counts(b, "Refused, and not proposed: ", p->learned.refused, "");
-	ward_buf_printf(b,
-		"\n[policy]\nversion = 1\nextends = %s\n\n[files]\n" LEARN_BEGINS
-		"\n%s = /workspace\n",
-		ward_buf_str(file[1].len ? &file[1] : &file[0]),
+	ward_buf_printf(b, "\n[policy]\nversion = 1\nextends = %s\n",
+		ward_buf_str(file[1].len ? &file[1] : &file[0]));
+	put_guards(&p->base, b);
+	ward_buf_printf(b, "\n[files]\n" LEARN_BEGINS "\n%s = /workspace\n",
 		p->named ? "; Of what the command did not use, only names can be seen.\ndeny "
 			 : "read ");
 	for (size_t i = 0; i < p->rules.n; i++) {
@@ -260,7 +289,7 @@ static void put_text(struct proposal *p, char *const *argv)
 		ward_buf_printf(b,
 			"; names: %" JSON_INTEGER_FORMAT ", times: %" JSON_INTEGER_FORMAT
 			"\n%s = %s\n",
-			r->files, r->times, r->write ? "write" : "read ", r->pattern);
+			r->files, r->times, verb_of(r), r->pattern);
 	}
 	p->compare = put_denials(&p->base, b);
 }
@@ -289,6 +318,25 @@ static uint32_t rights(const struct ward_policy *p, const char *path, size_t len
 	uint32_t r = ward_policy_rights(p, s);
 	ward_policy_state_put(p, s);
 	return r;
+}
+
+/* Of what was changed: which files could only grow under the policy that held. */
+static int find_appends(struct proposal *p)
+{
+	const char *key = NULL;
+	json_t *o = NULL;
+	json_object_foreach(p->learned.used, key, o)
+	{
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		ward_buf_puts(&path, "/workspace/");
+		if (ward_unescape(&path, key, strlen(key)) < 0 || ward_buf_error(&path))
+			return -ENOMEM;
+		const uint32_t held = rights(p->place.policy, ward_buf_str(&path), path.len);
+		if (held & WARD_RIGHT_APPEND && !(held & WARD_RIGHT_WRITE) &&
+			json_array_append_new(o, json_true()) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* What a relisted denial takes from what was used gets a line of its own. */
@@ -352,7 +400,8 @@ static void tell_wider(void *user, const struct ward_difference *d)
 		return;
 	ward_progress_end(&w->progress); /* its place is this line's */
 	if (w->n++ < WIDER_MAX)
-		ward_sayf("the proposal is wider than what held while it was learned: %s", d->path);
+		ward_sayf("the proposal allows more than the policy under which it was learned: %s",
+			d->path);
 }
 
 /* What `wardfs policy check` would say of it. */
@@ -386,8 +435,8 @@ static int check(struct proposal *p, struct ward_err *err)
 		r = ward_policy_check(made, tell_finding, NULL);
 	if (r == 0 && p->rules.whole)
 		ward_say(
-			"write = /workspace is the whole project: the command changes too many names at "
-			"its top to tell them apart; name less by hand");
+			"write = /workspace allows changes in the whole project, because the command "
+			"changed too many names at its top; narrow this line by hand");
 	ward_policy_unref(made);
 	if (r == 0)
 		r = put_end(p);
@@ -413,7 +462,7 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 		ward_policy_place_clear(&after);
 	}
 	if (r == -EEXIST)
-		return ward_err_set(err, r, "%s is there already; --force replaces it", file);
+		return ward_err_set(err, r, "%s exists already; --force replaces it", file);
 	if (r < 0)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
@@ -422,9 +471,9 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 		ward_sayf("written to %s: wardfs run --policy %s uses it", shown, shown);
 	else
 		ward_sayf(
-			"written to %s, your file for this project: it is in force from the "
+			"written to %s, your file for this project. It is in force from the "
 			"next run on, for every command here ('wardfs policy edit' changes it, 'wardfs policy undo' "
-			"takes it back)",
+			"restores the old file)",
 			shown);
 	return 0;
 }
@@ -437,7 +486,10 @@ static json_t *rules_json(const struct ward_learned_rules *rules)
 		/* as it is, where it is UTF-8 */
 		json_t *pattern = json_string(r->pattern);
 		json_array_append_new(
-			all, json_pack("{s:s, s:o, s:I, s:I}", "verb", r->write ? "write" : "read",
+			all, json_pack("{s:s, s:o, s:I, s:I}", "verb",
+				     r->append	? "append"
+				     : r->write ? "write"
+						: "read",
 				     "pattern", pattern ? pattern : ward_json_text(r->pattern),
 				     "names", r->files, "times", r->times));
 	}
@@ -455,9 +507,8 @@ static int try_again(const struct args *a, struct proposal *p, struct ward_err *
 			"then, and wardfs did not try it",
 			p->status);
 	else if (!a->once && a->agent)
-		ward_say(
-			"the proposal was not tried: the program of an agent is shown by its profile "
-			"alone");
+		ward_say("wardfs did not try the proposal: only the agent's own profile shows the "
+			 "program of the agent");
 	if (p->status != 0 || a->once || a->agent)
 		return 0;
 	ward_say("running the command again, under the proposal");
@@ -517,8 +568,10 @@ static int propose(const struct args *a, struct proposal *p, struct ward_err *er
 		r = ward_base_find(a->o.policy, &p->base, err);
 	if (r == 0) {
 		p->named = a->reads || !gives_project(p);
-		r = ward_learned_rules(&p->learned, p->named, &p->rules);
+		r = find_appends(p);
 	}
+	if (r == 0)
+		r = ward_learned_rules(&p->learned, p->named, &p->rules);
 	if (r < 0)
 		return err->code ? r : ward_err_sys(err, r, "learning");
 	if (!p->learned.records)
@@ -590,7 +643,7 @@ static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
 	if (a->file)
 		return lstat(file, &st) == 0
 			       ? ward_err_set(err, -EEXIST,
-					 "%s is there already; --force replaces it", file)
+					 "%s exists already; --force replaces it", file)
 			       : 0;
 	if (!p->had)
 		return 0;
@@ -608,15 +661,15 @@ static void say_first(const struct args *a, const struct proposal *p)
 		ward_sayf("learning under %s", a->o.policy);
 	else
 		ward_sayf(
-			"learning under %s; if the command succeeds, it runs a second time, under "
-			"what is proposed (--once leaves this out)",
+			"learning under %s. If the command succeeds, it runs a second time, under the "
+			"proposal (--once leaves this out)",
 			a->o.policy);
 	if (!p->had)
 		return;
 	if (p->was.len)
 		ward_sayf(
-			"wardfs learn ignores your file for this project, %s, in the first run; what is "
-			"learned is added to it, and its own lines go on deciding",
+			"in the first run, wardfs learn ignores your file for this project, %s; the "
+			"learned lines are added to it, and your own lines still decide",
 			p->place.owner_file);
 	else
 		ward_sayf(

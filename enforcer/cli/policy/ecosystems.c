@@ -15,7 +15,7 @@ static const struct ecosystem table[] = {
 		.settings = {".npmrc"},
 		.tools = {".nvm/versions"},
 		.guards =
-			"; node: the scripts of package.json and node_modules/.bin are run by whoever calls npm\n"
+			"; node: the scripts of package.json and node_modules/.bin run when somebody calls npm\n"
 			"; outside. To keep the agent from them (npm install then fails inside):\n"
 			"; read = /workspace/package.json\n"
 			"; read = /workspace/node_modules\n"},

@@ -18,7 +18,8 @@
 struct ecosystem {
 	const char *name;			/* "node" */
 	const char *marks[ECOSYSTEM_MARKS_MAX]; /* a file at the project's top; one is enough */
-	/* Hosts that the package manager connects to on port 443 unless it is told otherwise. */
+	/* Hosts that the package manager connects to on port 443 unless its configuration says
+	 * otherwise. */
 	const char *registries[ECOSYSTEM_HOSTS_MAX];
 	/* Files beneath the home that tell the package manager another registry. */
 	const char *settings[ECOSYSTEM_FILES_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes over what a repository proposes. Only keys that add a right can stand in a proposal, so it
- * changes no guard and no limit; comments of it are not taken over, since whoever reads the owner's
- * file later would take them for the owner's. What is accepted is the text that was shown: the file
- * is read once.
+ * changes no guard and no limit; its comments are not taken over, since a later reader of the
+ * owner's file would take them for the owner's. What is accepted is the text that was shown: the
+ * file is read once.
  */
 #include "enforcer/cli/policy/init_proposal.h"
 

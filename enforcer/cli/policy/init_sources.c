@@ -482,7 +482,7 @@ static int look_at_list(struct finding *f, const char *dir)
 	return fd < 0 ? 0 : look_at_lines(f, LIST_NAME, list_line);
 }
 
-/* The keys by which npm, pip, cargo and go are told a registry; a proxy is none. */
+/* The keys that name a registry to npm, pip, cargo and go; a proxy does not. */
 static void own_line(struct finding *f, const char *line, size_t len, char section[64])
 {
 	static const char *const keys[] = {
@@ -598,15 +598,15 @@ void init_sources_text(const struct init_sources *s, struct ward_buf *text)
 	put_hosts(s, true, text);
 	if (s->n_hosts > known)
 		ward_buf_puts(text,
-			"; other hosts: whoever wrote these files chose them. Look before "
+			"; other hosts, which the authors of these files chose. Look before "
 			"you allow one:\n");
 	put_hosts(s, false, text);
 	if (s->left_out)
 		ward_buf_printf(text, "; and more names of hosts, %u time%s\n", s->left_out,
 			ward_s(s->left_out));
 	if (s->bad)
-		ward_buf_printf(text, "; where a host should stand, it is none: %u time%s\n",
-			s->bad, ward_s(s->bad));
+		ward_buf_printf(text, "; left out, because it is not a host: %u time%s\n", s->bad,
+			ward_s(s->bad));
 	if (s->n_ports)
 		ward_buf_puts(text,
 			"; usual ports of the development servers, to reach them from here:\n");

@@ -123,6 +123,7 @@ struct node {
 	struct node **sub;
 	size_t n;
 	json_int_t reads, writes; /* of itself */
+	bool rewritten;		  /* itself, or something beneath, not only by growing */
 	json_int_t files, times;  /* used beneath and itself */
 	size_t changed;		  /* names changed, beneath and itself */
 	bool done;		  /* a rule for a name in many places has it */
@@ -199,6 +200,8 @@ static int plant(struct node *root, const json_t *used)
 		t->names++;
 		t->reads += json_integer_value(json_array_get(o, 0));
 		t->writes += json_integer_value(json_array_get(o, 1));
+		t->rewritten = t->rewritten || (json_integer_value(json_array_get(o, 1)) > 0 &&
+						       json_array_size(o) == 2);
 	}
 	return 0;
 }
@@ -213,17 +216,19 @@ static void sum(struct node *t)
 		t->files += t->sub[i]->files;
 		t->times += t->sub[i]->times;
 		t->changed += t->sub[i]->changed;
+		t->rewritten = t->rewritten || t->sub[i]->rewritten;
 	}
 }
 
-static int add(struct ward_learned_rules *r, struct ward_buf *pattern, bool write, json_int_t files,
-	json_int_t times)
+static int add(
+	struct ward_learned_rules *r, struct ward_buf *pattern, struct ward_learned_rule rule)
 {
 	struct ward_learned_rule *v = reallocarray(r->v, r->n + 1, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	r->v = v;
-	v[r->n] = (struct ward_learned_rule){ward_buf_steal(pattern), write, files, times};
+	rule.pattern = ward_buf_steal(pattern);
+	v[r->n] = rule;
 	return v[r->n].pattern ? (r->n++, 0) : -ENOMEM;
 }
 
@@ -283,16 +288,17 @@ static unsigned same_name(const struct node *t, const char *name)
 	return n;
 }
 
-static void take_name(struct node *t, const char *name, json_int_t *files, json_int_t *times)
+static void take_name(struct node *t, const char *name, struct ward_learned_rule *rule)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		struct node *s = t->sub[i];
 		if (strcmp(s->name, name) == 0 && is_filled(s)) {
 			s->done = true;
-			*files += s->files;
-			*times += s->times;
+			rule->files += s->files;
+			rule->times += s->times;
+			rule->append = rule->append && s->changed && !s->rewritten;
 		} else {
-			take_name(s, name, files, times);
+			take_name(s, name, rule);
 		}
 	}
 }
@@ -302,7 +308,7 @@ static int common_names(struct node *root, const struct node *t, struct ward_lea
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct node *s = t->sub[i];
-		json_int_t files = 0, times = 0;
+		struct ward_learned_rule rule = {.write = true, .append = true};
 		if (s->done || s->n == 0)
 			continue;
 		if (!is_cache(s) && (!all_changed(s) || same_name(root, s->name) < SAME_NAME)) {
@@ -312,10 +318,10 @@ static int common_names(struct node *root, const struct node *t, struct ward_lea
 			continue;
 		}
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		take_name(root, s->name, &files, &times);
+		take_name(root, s->name, &rule);
 		int e = put_path(&b, TREE "/**", s);
 		if (e == 0)
-			e = add(r, &b, true, files, times);
+			e = add(r, &b, rule);
 		if (e < 0)
 			return e;
 	}
@@ -338,7 +344,7 @@ static size_t dirs_changed(const struct node *t)
 	return n;
 }
 
-/* depth: how far down single names are told apart; less of it makes fewer rules. */
+/* depth: how far down single names have rules; less of it makes fewer rules. */
 static int writes_of(struct node *t, const char *path, unsigned depth, struct ward_learned_rules *r)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -354,7 +360,11 @@ static int writes_of(struct node *t, const char *path, unsigned depth, struct wa
 		if (e == 0 && whole)
 			s->done = true;
 		if (e == 0)
-			e = whole ? add(r, &b, true, s->files, s->times)
+			e = whole ? add(r, &b,
+					    (struct ward_learned_rule){.write = true,
+						    .append = !s->rewritten,
+						    .files = s->files,
+						    .times = s->times})
 				  : writes_of(s, ward_buf_str(&b), depth - 1, r);
 		if (e < 0)
 			return e;
@@ -379,7 +389,9 @@ static int reads_of(struct node *t, const char *path, struct ward_learned_rules 
 		if (e == 0)
 			e = s->n > 0 && used == 1 && !s->reads
 				    ? reads_of(s, ward_buf_str(&b), r)
-				    : add(r, &b, false, s->files, s->times);
+				    : add(r, &b,
+					      (struct ward_learned_rule){
+						      .files = s->files, .times = s->times});
 		if (e < 0)
 			return e;
 	}
@@ -407,7 +419,9 @@ static int make(
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		ward_buf_puts(&b, TREE);
 		r->whole = true;
-		e = add(r, &b, true, root->files, root->times);
+		e = add(r, &b,
+			(struct ward_learned_rule){
+				.write = true, .files = root->files, .times = root->times});
 	} else if (e == 0) {
 		e = writes_of(root, TREE, depth, r);
 		if (e == 0 && reads)

@@ -13,7 +13,9 @@
 #include "enforcer/base/err.h"
 
 struct ward_learned {
-	json_t *used;	 /* path beneath /workspace, escaped: [times read, times changed] */
+	/* path beneath /workspace, escaped: [times read, times changed], and a third member where
+	 * the policy lets the file only grow */
+	json_t *used;
 	json_t *refused; /* "PATH (RULE)": times */
 	json_t *asked;	 /* "HOST:PORT", "HOST", "ADDRESS:PORT" that were not reached: times */
 	json_int_t records;
@@ -32,6 +34,7 @@ int ward_learned_take(struct ward_learned *l, const json_t *record) ward_must_ch
 struct ward_learned_rule {
 	char *pattern; /* owned, as a policy writes it */
 	bool write;
+	bool append; /* write, and all of it can only grow */
 	json_int_t files, times;
 };
 struct ward_learned_rules {

@@ -104,6 +104,25 @@ static void put_block(struct ward_buf *b, const struct policy_lines *proposal)
 	ward_buf_puts(b, LEARN_ENDS "\n\n");
 }
 
+/* Guards that the owner's file lacks, at its end. */
+static void put_guards(
+	struct ward_buf *b, const struct policy_lines *have, const struct policy_lines *proposal)
+{
+	bool header = false;
+	for (size_t i = 0; i < proposal->n; i++) {
+		const struct policy_line *l = &proposal->v[i];
+		bool known = strcmp(l->section, "[guard]") != 0;
+		for (size_t k = 0; k < have->n && !known; k++)
+			known = policy_line_is(&have->v[k], l->section, l->key, l->value);
+		if (known)
+			continue;
+		if (!header)
+			ward_buf_puts(b, "\n[guard]\n");
+		header = true;
+		put(b, l);
+	}
+}
+
 int learn_merge(const char *file, const struct ward_buf *have, const struct ward_buf *proposal,
 	struct ward_buf *ret, struct ward_err *err)
 {
@@ -141,6 +160,9 @@ int learn_merge(const char *file, const struct ward_buf *have, const struct ward
 		ward_buf_putc(ret, '\n');
 		put_block(ret, &new);
 	}
+	if (ret->len && ret->data[ret->len - 1] != '\n')
+		ward_buf_putc(ret, '\n');
+	put_guards(ret, &old, &new);
 	r = ward_buf_error(ret);
 	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;
 }

@@ -43,7 +43,7 @@ struct report {
 	const char *name; /* display name of what is checked */
 	json_t *list;
 	unsigned errors, warnings;
-	const struct ward_policy *lifted_in; /* whose [lift] is told of */
+	const struct ward_policy *lifted_in; /* whose [lift] is reported */
 };
 
 enum { OPT_AS = 256 };
@@ -121,7 +121,7 @@ static bool is_profile(const char *file)
 static void on_finding(void *user, const struct ward_finding *f)
 {
 	struct report *rp = user;
-	/* A shipped profile's own lines are for whoever checks that profile: nobody here fixes
+	/* Report a shipped profile's lines only when that profile is checked: nobody here fixes
 	 * them. */
 	if (is_profile(f->file) && !(rp->args->file && strcmp(rp->args->file, f->file) == 0))
 		return;
@@ -223,7 +223,7 @@ static int check_guards(const struct ward_policy_place *place, struct report *rp
 		ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
 		if (!ward_guards_remembered(k, &k->v[i]))
 			continue;
-		ward_buf_puts(&fix, "if it is none any more: wardfs policy forget ");
+		ward_buf_puts(&fix, "if this is no longer a repository: wardfs policy forget ");
 		ward_shell_word(&fix, k->v[i].path);
 		r = ward_buf_error(&fix);
 		put_finding(rp, "note", k->v[i].path, 0, "remembered",
@@ -313,8 +313,8 @@ static void on_found(void *user, enum ward_fact fact, const char *path)
 	struct report *rp = user;
 	if (fact == WARD_FACT_COMMITTED)
 		put_finding(rp, "note", path, 0, "secret",
-			"git has committed this content, so whoever reads the repository has it: it "
-			"can be read inside too",
+			"git has committed this content, so everybody who reads the repository has "
+			"it: it can also be read inside",
 			"to refuse it all the same, write deny in place of secret");
 	else
 		put_finding(rp, "note", path, 0, "secret",
@@ -329,6 +329,21 @@ static void check_secrets(const struct ward_policy *p, struct report *rp)
 	rp->lifted_in = p;
 	ward_policy_each_lift(p, on_lift, rp);
 	ward_policy_each_found(p, on_found, rp);
+}
+
+/* --- [test] --- */
+
+/* A line that no policy can meet. Whether this policy meets the others, `policy test` says. */
+static void on_expectation(void *user, const struct ward_expectation *e)
+{
+	struct report *rp = user;
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	if (!e->wrong)
+		return;
+	ward_buf_printf(&what, "[test] expect = %s", e->text);
+	rp->warnings++;
+	put_finding(rp, "warning", e->file, e->line, ward_buf_str(&what),
+		"'wardfs policy test' can never pass this line", e->got);
 }
 
 /* --- who else is at work there --- */
@@ -527,6 +542,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 			r = check_same_files(&place, place.policy, rp);
 		if (r == 0)
 			check_secrets(place.policy, rp);
+		if (r == 0)
+			r = ward_policy_expectations(place.policy, on_expectation, rp);
 		return r == 0 ? check_tracked(&place, rp) : r;
 	}
 	int r = kind == WARD_SOURCE_BASE ? ward_policy_load_alone(a->file, &p, err)
@@ -547,6 +564,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		r = look_for_secrets(&place, p, err);
 		if (r == 0)
 			check_secrets(p, rp);
+		if (r == 0)
+			r = ward_policy_expectations(p, on_expectation, rp);
 		if (r == 0)
 			r = check_tracked(&place, rp);
 		if (r == 0 && kind == WARD_SOURCE_BASE)

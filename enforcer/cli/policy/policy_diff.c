@@ -253,8 +253,8 @@ static int compare(const struct args *args, struct report *rp, struct ward_err *
 		return ward_err_set(
 			err, -E2BIG, "too many rules to compare all classes of paths: use --tree");
 	case WARD_DIFF_RIGHTS:
-		ward_say("there are many rules: every change of rights is named, but one line may "
-			 "stand for several classes that only rules of the same verb tell apart");
+		ward_say("the policies have many rules, so one line above can stand for several "
+			 "groups of paths with the same change; no change is left out");
 		break;
 	case WARD_DIFF_WHOLE:
 		break;

@@ -182,7 +182,7 @@ void policy_effect_print(const struct policy_effect *e, const char *pattern)
 	for (size_t i = 0; i < e->n_groups; i++) {
 		if (e->groups[i].beneath_file && !e->groups[i].here)
 			continue;
-		/* Where none is known, the first stands for all. What gains is told in any case. */
+		/* Where none is known, the first stands for all. A gain is shown in any case. */
 		if (!is_known(&e->groups[i], pattern) && !e->groups[i].gained &&
 			(known || is_beneath_another(e, &e->groups[i]) || made++))
 			continue;

@@ -8,7 +8,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/cli/place/policy_place.h"
 
-/* Paths that lose and gain the same are one group, of which one path is shown. */
+/* Paths that lose and gain the same rights are one group; one path of each group is shown. */
 #define POLICY_EFFECT_GROUPS_MAX 4U
 #define POLICY_EFFECT_RULES_MAX 32U
 struct policy_effect_group {

@@ -272,7 +272,7 @@ static void print_text(const struct answer *a)
 	ward_shell_word(&word, a->repository ? a->repository : "PATH");
 	if (a->remembered)
 		ward_outf(
-			"\n  note    remembered: an earlier start found a repository here. If there is none any more:\n          wardfs policy forget %s",
+			"\n  note    remembered: an earlier start found a repository here. If it is gone:\n          wardfs policy forget %s",
 			ward_buf_str(&word));
 	print_sessions(a);
 	ward_buf_clear(&b);
@@ -520,14 +520,14 @@ static void say_fact(const struct ward_request *req, struct answer *ans)
 {
 	static const char *const said[] = {
 		[WARD_FACT_THERE] =
-			"the file exists and is not committed: hidden, unless the session made it",
+			"the file exists and git has not committed it, so wardfs hides it unless the session made it",
 		[WARD_FACT_DIFFERS] =
-			"git tracks the file, and its content differs from what git has, or could not be compared: refused, because 'git commit -a' would delete a hidden tracked file",
+			"git tracks the file, but its content differs from git's, or wardfs could not compare it. wardfs refuses it, because 'git commit -a' would delete a hidden tracked file",
 		[WARD_FACT_COMMITTED] =
-			"git has this content, so everybody who reads the repository has it",
+			"git has committed this content, so everybody who reads the repository has it",
 		[WARD_FACT_OWN] = "the session made the file",
 		[WARD_FACT_ABSENT] =
-			"no such file exists: a file that the session makes there is its own",
+			"no such file exists; the session can use a file that it makes here",
 	};
 	const bool second = !ward_policy_secret(req->state);
 	if (ans->outside)
@@ -731,7 +731,7 @@ static int explain(
 				 : NULL;
 	if (near)
 		return ward_err_set(
-			err, r, "no action '%s': did you mean '%s'?", a->words[0], near);
+			err, r, "unknown action '%s': did you mean '%s'?", a->words[0], near);
 	if (r < 0)
 		return r;
 	struct answer ans = {.action = a->words[0], .policy = place->policy};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `policy add --lift-guard`: the one file of which a shipped profile's guard is lifted. */
+/* `policy add --lift-guard`: lifts a shipped profile's guard for one file. */
 #pragma once
 
 #include "enforcer/base/err.h"

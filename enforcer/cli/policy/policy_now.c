@@ -18,7 +18,7 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/reload/reload.h"
 
-/* The policy as its file has it, readable by the session whoever may read the file. */
+/* The policy as its file has it, readable by the session even where the file is not. */
 static int read_base(const char *name, const char *stand_in, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
@@ -118,7 +118,7 @@ static int change(const struct ward_policy_place *place, const char *runtime, co
 	size_t len = 0;
 	if (!name)
 		return 0;
-	/* a name of a shipped profile: whoever answers is not believed with a path */
+	/* a name of a shipped profile: the session that answers is not trusted with a path */
 	if (stand_in && !ward_profile_text(stand_in, &len))
 		stand_in = NULL;
 	int r = read_owners(place, stand_in, &fd, &err);

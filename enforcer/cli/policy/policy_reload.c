@@ -70,7 +70,7 @@ static int show(const struct args *a, json_t *o)
 	int status = ok ? 0 : (int)number(o, "status");
 	const char *error = json_string_value(json_object_get(o, "error"));
 	if (!ok)
-		ward_say_lines("", error ? error : "an answer that is none");
+		ward_say_lines("", error ? error : "an answer that wardfs cannot read");
 	else
 		policy_now_say_left(a->session, o);
 	if (a->o.json) {

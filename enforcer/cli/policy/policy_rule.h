@@ -16,7 +16,7 @@ struct policy_rule {
 };
 
 /*
- * verb: a word above. guard: it is to be a guard. -EINVAL: no such word, with the nearest; no such
+ * verb: a word above. guard: make it a guard. -EINVAL: no such word, with the nearest; no such
  * guard; more than one line. Borrows both texts.
  */
 int policy_rule_make(const char *verb, const char *value, bool guard, struct policy_rule *ret,

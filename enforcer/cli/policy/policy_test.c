@@ -101,16 +101,19 @@ int ward_policy_cmd_test(int argc, char **argv)
 		ward_outf("TAP version 13\n");
 	int r = test(&a, &run, &err);
 	if (r < 0) {
+		const char *why = err.text[0] ? err.text : strerror(-r);
 		if (!a.o.json)
-			ward_outf("Bail out!\n");
-		ward_say(err.text[0] ? err.text : strerror(-r));
+			ward_outf("Bail out! %s\n", why);
+		ward_say(why);
 	} else if (a.o.json) {
 		ward_print_json(json_incref(run.list));
 	} else {
 		ward_outf("1..%zu\n", run.n);
 	}
 	if (r == 0 && run.n == 0)
-		ward_say("no section [test] here: nothing was tested");
+		ward_say("nothing was tested: the policy has no line 'expect' in a section [test]");
+	else if (run.failed)
+		ward_sayf("%zu of %zu tests failed", run.failed, run.n);
 	json_decref(run.list);
 	return r < 0 ? 2 : run.failed ? 1 : 0;
 }

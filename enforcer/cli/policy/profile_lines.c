@@ -14,7 +14,7 @@
 
 /* Where a comment begins, unless the line is longer. */
 #define COLUMN 44
-/* Keys of which a sentence is not repeated; more than there are. */
+/* Keys whose sentence is not repeated; more than there are. */
 #define KEYS_MAX 256
 
 struct explainer {

@@ -16,7 +16,7 @@ enum { OPT_CWD = 0x100 };
 
 static const struct argp_option options[] = {
 	{"env", 'e', "NAME=VALUE", 0, "Set a variable besides the session's; repeats", 0},
-	{"cwd", OPT_CWD, "DIR", 0, "Start there, a path as it is called inside", 0},
+	{"cwd", OPT_CWD, "DIR", 0, "Start there, a path inside the sandbox", 0},
 	{0},
 };
 

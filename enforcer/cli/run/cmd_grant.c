@@ -33,8 +33,8 @@ static const struct argp_option grant_options[] = {
 		0},
 	{"reason", OPT_REASON, "TEXT", 0, "Why, for the trail", 0},
 	{"token", OPT_TOKEN, "FILE", 0,
-		"Give what the token in FILE grants (wardfs token), and no right besides; with --uses N "
-		"take N of its uses, else all that are left",
+		"Give only what the token in FILE grants (wardfs token). With --uses N take N of its "
+		"uses, else all remaining uses",
 		0},
 	{"json", 'j', NULL, 0, "One JSON object", 0},
 	{0},
@@ -97,11 +97,11 @@ static error_t parse_grant(int key, char *arg, struct argp_state *state)
 static const struct argp grant_argp = {grant_options, parse_grant,
 	"SESSION read|append|write PATTERN\nSESSION connect HOST[:PORT]\nSESSION --token FILE",
 	"Gives a running session a right that its policy does not give, for a while. PATTERN is written as "
-	"in a rule, from the root of the sandbox: /workspace/docs/** (quote it for the shell). It ends by "
-	"itself, after --for and after --uses, and what was opened under it ends then, too. No grant lifts "
+	"in a rule, from the root of the sandbox: /workspace/docs/** (quote it for the shell). After --for "
+	"and after --uses it allows nothing new; after --for, open files cannot be used either. No grant lifts "
 	"a guard, the floor, the project's policy file, noexec or secret; wardfs names the rule that prevents one. "
 	"Prints the id, for wardfs revoke.\v"
-	"Exit status: 0 it is in force; 1 it was refused; 2 wrong use.",
+	"Exit status: 0 it is in force; 1 it was refused; 2 wrong usage.",
 	NULL, NULL, NULL};
 
 /* The answer of a session, or NULL after a message; *ret_status for our caller. */
@@ -306,10 +306,10 @@ static const struct argp_option revoke_options[] = {
 	{0},
 };
 static const struct argp revoke_argp = {revoke_options, parse_revoke, "ID",
-	"Ends a grant before its time. When it returns nothing is read or written under the grant any more, by what is open either.\vExit status: 0 it has ended; 1 no running session of the caller has such a grant in force.",
+	"Ends a grant before its time. When it returns, nothing can be read or written under the grant any more, not even through open files.\vExit status: 0 it has ended; 1 no running session of the caller has such a grant in force.",
 	NULL, NULL, NULL};
 
-/* The session of which it is; NULL: none has it. */
+/* The session that has it; NULL: none. */
 static const char *holder(const char *runtime, const json_t *sessions, const char *id)
 {
 	const json_t *s = NULL, *g = NULL;

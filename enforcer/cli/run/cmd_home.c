@@ -260,11 +260,11 @@ static const struct argp_option clear_options[] = {
 	{0},
 };
 static const struct argp clear_argp = {clear_options, parse, "[PROJECT]",
-	"Takes away the kept home of PROJECT (a path, or a name of home list --json; without it "
+	"Removes the kept home of PROJECT (a path, or a name of home list --json; without it "
 	"the "
-	"project here). The next session begins with an empty one.\v"
-	"--all asks first; without a terminal to ask on it takes --yes.\n"
-	"Exit status: 0 cleared; 1 none is kept, or a session has it: then it stays as it is; or "
+	"project here). The next session starts with an empty one.\v"
+	"--all asks first; without a terminal it needs --yes.\n"
+	"Exit status: 0 cleared; 1 no home is kept, or a session uses it (it stays unchanged), or "
 	"--all was "
 	"not confirmed.",
 	NULL, NULL, NULL};
@@ -294,7 +294,7 @@ static const struct argp_option keep_options[] = {
 static const struct argp keep_argp = {keep_options, parse, "[PROJECT]",
 	"Gives the kept home of PROJECT (a path, or a name of home list --json; without it the "
 	"project "
-	"here) to the directory that stands there now: after a new clone, say. Sessions in it "
+	"here) to the directory that exists at its path now, such as a new clone. Sessions in it "
 	"get what "
 	"earlier ones left, tokens too.\v"
 	"Exit status: 0 kept; 1 no home is kept, or the directory is missing.",

@@ -185,7 +185,7 @@ int ward_cmd_kill(int argc, char **argv)
 	if (ward_control_wait_gone(runtime, session, KILL_WAIT_MS))
 		return 0;
 	ward_sayf(
-		"session %s has been told to end and has not ended yet: wardfs may still be writing its trail, or a process waits for a disk. 'wardfs ps' shows when it has ended",
+		"session %s is asked to end and has not ended yet: wardfs may still be writing its trail, or a process waits for a disk. 'wardfs ps' shows when it has ended",
 		session);
 	return 1;
 }

@@ -130,7 +130,7 @@ static void take_status_fd(struct ward_run_options *o, const char *arg, struct a
 	o->status_fd = (int)fd;
 }
 
-/* Read now, by whoever calls: a token is a secret of theirs. */
+/* Read now, with the caller's rights: a token is a secret of the caller's. */
 static error_t take_token(struct ward_run_options *o, const char *arg, struct argp_state *state)
 {
 	struct ward_err err = WARD_ERR_INIT;

@@ -226,7 +226,7 @@ static const struct argp_option make_options[] = {
 static const struct argp make_argp = {make_options, parse,
 	"read|append|write PATTERN\nconnect HOST[:PORT]",
 	"Makes a token: a grant that is signed before there is a session. It counts where '[approvals] "
-	"approver' of the policy or the floor names the key. Whoever has the token can use it: keep it "
+	"approver' of the policy or the floor names the key. Anybody who has the token can use it: keep it "
 	"secret.",
 	NULL, NULL, NULL};
 

@@ -80,7 +80,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "[SESSION]",
-	"Shows the running sessions of the caller, or the one named: what each uses of which limit, how fast its trail grows, and its last refusals. ? means that this host does not tell (wardfs doctor). Rates are since the last look; in the first look, since the session started. Ctrl-C ends it.",
+	"Shows the running sessions of the caller, or the one named: usage and limits, how fast the trail grows, and the last refusals. ? means that this host does not provide the value (wardfs doctor). Rates are since the last update; in the first one, since the session started. Ctrl-C ends it.",
 	NULL, NULL, NULL};
 
 /* --- what a trail has --- */

@@ -53,8 +53,7 @@ static void print_mounts(const json_t *all)
 				continue;
 			bool host = !strstr(text(m, "what"), "memory");
 			bool there = json_is_true(json_object_get(other, "there"));
-			ward_outf(
-				" %s%s", text(other, "path"), host && !there ? " (not there)" : "");
+			ward_outf(" %s%s", text(other, "path"), host && !there ? " (missing)" : "");
 		}
 		ward_outf("\n");
 	}

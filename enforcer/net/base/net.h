@@ -44,7 +44,7 @@ struct ward_broker {
 	struct ward_ring *ring;
 	struct ward_wire wire;
 	char *session;
-	struct ward_token_signer *signer; /* NULL: nobody is told who asks */
+	struct ward_token_signer *signer; /* NULL: the proxy gets no token */
 	struct ward_net_names *names;
 	struct ward_nameserver *nameserver;
 	struct ward_refused *refused;

@@ -35,7 +35,7 @@ struct ward_conn_request {
 int ward_conn_request(struct ward_broker *net, const struct ward_conn_request *r) ward_must_check;
 
 /* Another policy is in force: what it does not allow any more is refused in the middle. */
-/* A question has ended; refused: a person said no. What waited for it is decided anew, or refused.
+/* A question has ended; refused: a person said no. What waited for it is decided again, or refused.
  */
 void ward_conn_answered(struct ward_broker *net, uint32_t question, bool refused);
 void ward_conn_reload(struct ward_broker *net);

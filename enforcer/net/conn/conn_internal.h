@@ -45,7 +45,7 @@ struct ward_conn {
 	struct ward_upstream *upstream; /* with mode = proxy, until the stream begins */
 	uint64_t number;		/* of the token that the proxy was given; 0: none */
 	struct ward_inspect inspect;
-	bool abrupt; /* whoever closes outside, also the end of this process, resets it */
+	bool abrupt; /* a close outside, even by the end of this process, resets it */
 	bool unseen; /* something passed that would have been looked at, but for sni = off */
 	struct ward_pump *pump;
 	uint64_t started_ns;

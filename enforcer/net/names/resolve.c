@@ -308,7 +308,7 @@ int ward_resolve(struct ward_broker *net, const char *name, ward_resolve_fn fn, 
 		deliver(q);
 		return 0;
 	}
-	/* Looking a name up tells something to whoever answers for it, so it counts. The agent does
+	/* Looking a name up tells something to its name server, so it counts. The agent does
 	 * not choose the name of a proxy.
 	 */
 	if (net->settings->net != WARD_NET_PROXY && ward_net_limits_upload(net, strlen(name)) < 0) {

@@ -162,7 +162,7 @@ static int body(struct ward_inspect *in, const uint8_t *data, size_t len, size_t
 	return 0;
 }
 
-/* The first request, of which in->early has passed already. */
+/* The first request; in->early of it has passed already. */
 static int first_request(struct ward_inspect *in, const uint8_t *data, size_t len, size_t *pass)
 {
 	const size_t had = in->n_early, n = len < WARD_INSPECT_MAX ? len : WARD_INSPECT_MAX;

@@ -59,8 +59,8 @@ void ward_inspect_init(struct ward_inspect *in, const char *name, uint16_t port,
 void ward_inspect_free(struct ward_inspect *in);
 
 /*
- * data is what the program has sent and has not passed yet. *ret_pass bytes of it may go on; the
- * rest is to be shown again with what comes next. -EACCES: refused, complaint says why; -ENOMEM.
+ * data is what the program has sent and has not passed yet. *ret_pass bytes of it may go on; show
+ * the rest again with what comes next. -EACCES: refused, complaint says why; -ENOMEM.
  */
 int ward_inspect(
 	struct ward_inspect *in, const uint8_t *data, size_t len, size_t *ret_pass) ward_must_check;

@@ -37,7 +37,7 @@ int ward_tls_hello(const uint8_t *data, size_t len, struct ward_tls_hello *ret) 
 enum ward_tls_answer {
 	WARD_TLS_OPEN = 0, /* nothing has answered a hello so far, or a HelloRetryRequest has */
 	WARD_TLS_ANSWERED, /* a ServerHello: no other ClientHello is taken after it */
-	WARD_TLS_NONE, /* what comes is no TLS, or no answer: nothing is to be learned from it */
+	WARD_TLS_NONE,	   /* what comes is not TLS, or not an answer: it teaches nothing */
 };
 
 /* What a server sends, up to its answer to the hello. All zero at the beginning. */

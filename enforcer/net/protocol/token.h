@@ -96,8 +96,8 @@ enum ward_token_fault {
 /*
  * t was taken from text. slack_s: by how much the clock that now_s is from may be behind the
  * signer's; a token that has expired by now_s stays so. *ret_key, NULL: not wanted: which
- * of the keys signed the grant, unless FORGED. A session's name alone is no identity: whoever has
- * another of the keys may give the same name.
+ * of the keys signed the grant, unless FORGED. A session's name alone is no identity: the holder of
+ * another key may give the same name.
  */
 enum ward_token_fault ward_token_check(const struct ward_token *t, const char *text,
 	const struct ward_public_key *keys, size_t n_keys, uint64_t now_s, uint64_t slack_s,

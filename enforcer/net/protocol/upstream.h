@@ -33,8 +33,8 @@ struct ward_upstream {
 
 /*
  * header: NULL, or the name of the header that carries token; claim: where in token the claim
- * begins (token.h). host: a name, or an address without brackets. Appends to ret_out what is to be
- * sent first. -ENAMETOOLONG: it does not fit into SOCKS5. ward_upstream_clear() in any case.
+ * begins (token.h). host: a name, or an address without brackets. Appends to ret_out what to send
+ * first. -ENAMETOOLONG: it does not fit into SOCKS5. ward_upstream_clear() in any case.
  */
 int ward_upstream_begin(struct ward_upstream *u, const struct ward_proxy *proxy, const char *host,
 	uint16_t port, const char *header, const char *token, size_t claim,

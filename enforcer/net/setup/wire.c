@@ -45,7 +45,7 @@ struct side {
 	bool outer;
 };
 
-/* What one side is told, as numbers of the results; of each pair IPv4 comes first. */
+/* The steps of one side, as numbers of the results; of each pair IPv4 comes first. */
 struct steps {
 	size_t loopback, quiet, up, address[2], neighbour[2], route[2], local[2], near;
 };

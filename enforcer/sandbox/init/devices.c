@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * /dev/null and its like as 0, 1 or 2. Nothing is behind them, but they are files of the host's:
- * whoever holds one open for writing may set its times (futimens(2)). The view has the same devices
- * on mounts that are read-only, where that is refused and writing is not. So the command gets
- * these.
+ * a process that has one open for writing may set its times (futimens(2)). The view has the same
+ * devices on mounts that are read-only, where that is refused and writing is not. So the command
+ * gets these.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -169,7 +169,7 @@ int ward_init_files(struct ward_init *in, struct ward_err *err) ward_must_check;
 /* --- standing.c: in pid 1 --- */
 /* Once all is mounted: takes down which mounts are ours, if one of them could be lost. */
 int ward_init_note_mounts(struct ward_init *in, struct ward_err *err) ward_must_check;
-/* With in->mount_table: are they all there? False also where that cannot be told. */
+/* With in->mount_table: are they all there? False also where that is unknown. */
 bool ward_init_mounts_stand(const struct ward_init *in);
 
 /* --- root.c: in pid 1 --- */
@@ -271,7 +271,7 @@ void ward_init_exec_signal(const struct ward_init *in, uint32_t id, int sig);
 /* --- probe.c: in the command's child, but for the first --- */
 /* Opens a directory by path. 0 or a positive errno. */
 int32_t ward_init_probe_open(const char *path);
-/* What can be told only without Landlock and filter, only without the filter, and with both. */
+/* Probes that work only without Landlock and filter, only without the filter, and with both. */
 void ward_init_probe_unconfined(const struct ward_init *in, struct ward_init_report *r);
 void ward_init_probe_unfiltered(const struct ward_init *in, struct ward_init_report *r);
 void ward_init_probe_filtered(const struct ward_init *in, struct ward_init_report *r);

@@ -204,7 +204,7 @@ static int staged(const struct ward_init *in, pid_t pid, struct ward_err *err)
 
 /*
  * One thread that moves itself makes the kernel wait for nobody (cgroup_procs_write_start());
- * whoever it starts from now on is in the groups from the beginning.
+ * its later children are in the groups from the beginning.
  */
 static int enter_groups(const struct ward_init *in, struct ward_err *err)
 {

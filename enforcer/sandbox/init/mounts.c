@@ -360,7 +360,7 @@ static int mount_tmpfs(const struct ward_init *in, uint32_t mode, unsigned attrs
 		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | attrs, ret_fd, err);
 }
 
-/* The tmpfs of which /tmp, /run and /dev/shm are parts: so the sum of the three has one limit. */
+/* One tmpfs with /tmp, /run and /dev/shm as parts, so the sum of the three has one limit. */
 static int make_shared(const struct ward_init *in, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_fd int mount = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees beneath other trees. A mount point in a tree can be reached only through whoever serves it,
- * so they are mounted last, by pid 1: at their paths, and wherever else the tree above is seen,
- * that each way to it shows the same.
+ * Trees beneath other trees. A mount point in a tree can be reached only through the server of that
+ * tree, so they are mounted last, by pid 1: at their paths, and wherever else the tree above is
+ * seen, that each way to it shows the same.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network namespace for whoever joins it to another one. pid 1 hands it out because nobody else
- * can: it becomes non-dumpable, and with that its /proc files are closed to its own user.
+ * The network namespace, for the process that joins it to another one. pid 1 hands it out because
+ * nobody else can: it becomes non-dumpable, and with that its /proc files are closed to its own
+ * user.
  */
 #include <errno.h>
 #include <fcntl.h>

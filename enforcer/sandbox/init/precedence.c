@@ -37,9 +37,9 @@ static int rights(void)
 }
 
 /*
- * What the kernel counts for a user as a whole, and compares with the limit of whoever asks: a
- * quarter stays to others. Queued signals and timers; descriptors that are in flight in Unix
- * sockets (too_many_unix_fds()), of which a limit that is small anyway leaves none.
+ * What the kernel counts for a user as a whole, and compares with the limit of the calling process:
+ * a quarter stays for others. Queued signals and timers; descriptors in flight in Unix sockets
+ * (too_many_unix_fds()); a limit that is small anyway leaves none of these.
  */
 static int share(void)
 {

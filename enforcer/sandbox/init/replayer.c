@@ -4,7 +4,7 @@
  * (enforcer/ipc/replay.h). pid 1 forks it, with the command's ids and no
  * capability; it never becomes another program, is not dumpable, and a filter leaves it the few
  * calls that it makes. wardfs-fs knows it by its pid and lets nothing that it asks for change
- * anything, so whoever could speak for it would gain nothing.
+ * anything, so a process that could speak for it would gain nothing.
  *
  * It may be held up: by a program inside that holds the lock of a directory, or stops it. Then
  * nothing is replayed; nobody waits for it.
@@ -193,7 +193,7 @@ static int create(int dir, const char *name, uint32_t type)
 
 /*
  * The kernel may have it that the name is absent, as somebody inside looked meanwhile, and would
- * not ask. Whoever is to create asks always: wardfs-fs says that there is something to remove.
+ * not ask. A creation always asks: wardfs-fs says that there is something to remove.
  */
 static int remove_name(int dir, const char *name, uint32_t type)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mounts in which no socket answers. A read-only mount stops no connect(2) (inode_permission()
- * looks at it for files, directories and links alone). But whoever connects needs the right to
- * write to the socket's inode, and the kernel gives that to nobody where a mount has no id for the
- * inode's owner (HAS_UNMAPPED_ID()). So the host's parts are mounted with a map that has the
- * command's user alone, and all groups: reading goes by groups and the rights of others as before,
- * and inside, other owners have no id anyway. Sockets that the command's user owns are not among
- * it.
+ * looks at it for files, directories and links alone). But a client needs the right to write to the
+ * socket's inode, and the kernel gives that to nobody where a mount has no id for the inode's owner
+ * (HAS_UNMAPPED_ID()). So the host's parts are mounted with a map that has the command's user
+ * alone, and all groups: reading goes by groups and the rights of others as before, and inside,
+ * other owners have no id anyway. Sockets that the command's user owns are not among it.
  *
  * Only root may make such a mount, and not of each file system (mount_setattr(2)).
  */

@@ -93,7 +93,7 @@ static bool is_at(const struct mount *m, const char *path, const char *view)
 	return i == m->len && *path == '\0';
 }
 
-/* Of the blueprint, and one that could be lost without anybody having been told. */
+/* Of the blueprint, and one that could be lost without notice. */
 static bool is_kept(const struct ward_init *in, const struct mount *m)
 {
 	const struct ward_blueprint *p = &in->blueprint;

@@ -180,7 +180,7 @@ static bool hear_child(struct ward_init *in)
 	if (n == 0) {
 		close(in->child);
 		in->child = -1;
-		/* Whoever asks from now on is the command, or its children: nobody answers them. */
+		/* From now on only the command and its children ask: nobody answers them. */
 		stop_asking(in);
 		return ward_init_tell(WARD_INIT_STARTED, NULL, 0, -1) == 0;
 	}

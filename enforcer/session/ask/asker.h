@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Ancestors that are told. */
+/* Ancestors that a question names. */
 #define WARD_ASKER_ANCESTORS 8
 /* How long reading a command line may take: it is in memory that its owner can make wait. */
 #define WARD_ASKER_MS 200

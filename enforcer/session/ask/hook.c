@@ -65,7 +65,7 @@ static bool is_tree(const struct ward_run_plan *plan, const struct stat *dir)
 	return false;
 }
 
-/* Is the directory, or one above it, the top of a tree? Also where that cannot be told. */
+/* Is the directory, or one above it, the top of a tree? True also where that is unknown. */
 static bool in_tree(const struct ward_run_plan *plan, int dir)
 {
 	ward_cleanup_fd int at = fcntl(dir, F_DUPFD_CLOEXEC, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * [approvals] command: a program of the owner's that is told questions and may answer them. It runs
- * outside of the session, as the owner, once for each question: the question as JSON on its
+ * [approvals] command: a program of the owner's that gets the questions and may answer them. It
+ * runs outside of the session, as the owner, once for each question: the question as JSON on its
  * standard input, an answer as JSON on its standard output. Whatever it does not answer in time
  * waits for a person as before.
  *
@@ -22,7 +22,7 @@
 #include "enforcer/session/owner/identity.h"
 #include "enforcer/session/plan/plan.h"
 
-/* Runs at one time; further questions are told as these end. */
+/* Runs at one time; further questions wait until one of these ends. */
 #define WARD_HOOK_RUNS 4U
 /* Bytes of an answer. */
 #define WARD_HOOK_ANSWER_MAX 65536U

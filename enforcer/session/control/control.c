@@ -96,7 +96,7 @@ static void address(int dir, const char *name, struct sockaddr_un *ret)
 
 /*
  * The session's directory, held by a lock (flock(2)) for as long as *ret is open: the kernel lets
- * go of it with the process, however that ended. Whoever sweeps holds it for an instant only.
+ * go of it with the process, however that ended. A sweep holds it for an instant only.
  */
 static int take_dir(int base, const char *session, int *ret, struct ward_err *err)
 {
@@ -201,7 +201,7 @@ int ward_control_listen(const char *runtime, const char *session, int *ret_dir, 
 	return 0;
 }
 
-/* Whoever owns the directory above can put another one in the place of ours meanwhile. */
+/* The owner of the directory above can put another one in the place of ours meanwhile. */
 void ward_control_remove(const char *runtime, const char *session, int dir)
 {
 	ward_cleanup_fd int base = -1;

@@ -18,7 +18,7 @@
  * A request that the session does not take is answered {"ok":false,"status":exit status,"error":
  * TEXT}.
  *
- * Peers are the owner, whoever started the session, and root, never a process from inside a
+ * Peers are the owner, the user who started the session, and root, never a process from inside a
  * sandbox: it has no path to the socket, and its pid namespace is not ours (checked at each
  * connection, of the very process that connected where the kernel can name it: SO_PEERPIDFD).
  */

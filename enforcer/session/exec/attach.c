@@ -96,7 +96,7 @@ static void let_go(struct ward_attached *c)
 	close(c->control);
 	ward_buf_clear(&c->behind);
 	free(c);
-	/* Whoever is left at the first terminal has its size again. */
+	/* The first terminal has its size again. */
 	ward_relay_resize(a->relay);
 }
 
@@ -155,7 +155,7 @@ static void on_shown(void *user, unsigned flags, const char *data, size_t n)
 	}
 }
 
-/* Whoever types, and came first; NULL: nobody. */
+/* The first client that types; NULL: nobody. */
 static struct ward_attached *who_answers(const struct ward_attach *a)
 {
 	struct ward_attached *first = NULL;
@@ -208,7 +208,7 @@ static void on_gone(void *user)
 	}
 }
 
-/* The window is that of whoever came last; also one of the same size is drawn again. */
+/* The window is that of the last client; even one of the same size is drawn again. */
 static void take_size(const struct ward_attach *a, const json_t *q)
 {
 	json_int_t rows = json_integer_value(json_object_get(q, "rows"));

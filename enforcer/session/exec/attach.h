@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `wardfs attach`, in the supervisor: others at the terminal of the session's first command. All
- * see the same screen, and all type into the same program, as does whoever started the session,
- * unless they left (`--keep`, WARD_RELAY_DETACH twice). At the control socket (control.h):
+ * see the same screen, and all type into the same program, as does the user who started the
+ * session, unless that user left (`--keep`, WARD_RELAY_DETACH twice). At the control socket
+ * (control.h):
  *
  *   client     {"verb":"attach","rows":N,"columns":N,"watch":BOOL}
  *   supervisor {"attached":true,"drawn":BOOL}, with a stream socket: what the screen shows, drawn
@@ -12,9 +13,9 @@
  *   client     {"rows":N,"columns":N}, when its window changes
  *   supervisor {"exited":N} or {"signaled":N}: the command is over; or {"error":TEXT,"status":N}
  *
- * What the program asks its terminal reaches one of those that see it: the first terminal, else
- * whoever was attached first and types. Where nobody is there, wardfs-screen answers: the program
- * goes on.
+ * What the program asks its terminal reaches one of those that see it: the first terminal, else the
+ * first attached client that types. Where there is none, wardfs-screen answers: the program goes
+ * on.
  *
  * Who comes and who goes is in the trail (kind `exec`).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `wardfs exec`: further commands in a running session, each for a client on the control socket
- * that is the owner, whoever started the session, or root, and not from inside (control.h).
+ * of the owner, the user who started the session, or root, and not from inside (control.h).
  *
  *   client     {"verb":"exec","argv":[…],"env":["NAME=VALUE"…],"cwd":PATH?,"pty":N,"pipes":N,
  *              "rows":N,"columns":N}, with the descriptors that become 0, 1, 2; but where bit i of

@@ -82,7 +82,7 @@ static void pass_signal(struct ward_client *c, int signo)
 		ward_relay_resize(c->relay);
 		return;
 	}
-	/* There is nobody yet who could be told; the supervisor sees us hang up. */
+	/* No process can get the signal yet; the supervisor sees us hang up. */
 	if (!c->begun && signo != SIGUSR1 && signo != SIGUSR2) {
 		ward_client_finish(c, 128 + signo);
 		return;

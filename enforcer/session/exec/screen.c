@@ -115,7 +115,7 @@ static bool hear(struct ward_screen *s)
 	}
 }
 
-/* --- what it is told --- */
+/* --- what it gets --- */
 
 /* False: it is gone. What it does not take yet stays. */
 static bool flush(struct ward_screen *s)
@@ -171,7 +171,7 @@ static void tell_words(struct ward_screen *s, uint32_t type, const uint32_t *wor
 	tell(s, &m);
 }
 
-/* Whoever changed the window, we or a program inside: nobody else says so. */
+/* We or a program inside changed the window: nobody else says so. */
 static void tell_size(struct ward_screen *s)
 {
 	struct winsize ws = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor's side of wardfs-screen (enforcer/screen): it is told what is read from the
- * session's terminal, and draws for those who join, splits off what the program asks its terminal,
- * and says how a terminal is brought back.
+ * The supervisor's side of wardfs-screen (enforcer/screen): it gets what is read from the session's
+ * terminal, and draws for those who join, splits off what the program asks its terminal, and says
+ * how a terminal is brought back.
  *
  * The session does without it: one that dies, or does nothing for a second while there is work, is
  * ended, and nothing is drawn from then on.

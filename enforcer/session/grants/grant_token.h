@@ -8,8 +8,8 @@
  *
  * A payload is a JSON object. The first block is signed with the issuer's key, each other one with
  * the key that the block before it names (`next`). The last line is the secret half of the last
- * block's `next`: with it whoever holds the token signs a further, narrower block, and without it
- * a token counts for nothing. So nobody can take a block off the end of a token.
+ * block's `next`: with it the holder of the token signs a further, narrower block. A token without
+ * it is invalid, so nobody can take a block off the end of a token.
  *
  * A signature is over "wardfs-token 1\n", the signature of the block before (64 zero bytes for the
  * first), and the payload. Reading checks the whole chain: signatures, and that no block gives more
@@ -88,7 +88,7 @@ int ward_grant_token_narrow(const char *text, size_t len, const struct ward_toke
 int ward_grant_token_meant(const struct ward_grant_token *t, const char *session,
 	const char *project, uint64_t now_s, struct ward_err *err) ward_must_check;
 
-/* Does `in` cover all that `what` covers? Where this cannot be told it says no. */
+/* Does `in` cover all that `what` covers? False also where that is unknown. */
 bool ward_token_pattern_beneath(const char *in, const char *what);
 
 /* "t" and 32 hexadecimal digits. */

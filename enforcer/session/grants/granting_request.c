@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests about grants at the control socket, and what is told of grants. */
+/* Requests about grants at the control socket, and descriptions of grants. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

@@ -16,7 +16,7 @@
 #define FILE_NAME "tokens"
 #define NEW_NAME "tokens.new"
 #define LOCK_NAME "tokens.lock"
-/* Some 10,000 tokens of which uses are counted; what is over is dropped. */
+/* Some 10,000 tokens whose uses are counted; expired ones are dropped. */
 #define FILE_MAX (1U << 20)
 #define LIST_MAX (1U << 20)
 /* The file is held for as long as it takes to write it. */
@@ -199,7 +199,7 @@ int ward_token_revoke(struct ward_store *st, const char *id, struct ward_err *er
 	return seen_write(dir, &s, err);
 }
 
-/* One answer for every list that is none: whoever presents a token learns no more of the file. */
+/* One answer for every file that is not a list: the presenter of a token learns no more of it. */
 static int no_list(const char *path, struct ward_err *err)
 {
 	return ward_err_set(err, -EBADMSG,

@@ -2,7 +2,7 @@
 /*
  * What this host has seen of tokens: how many uses each gave, which were revoked, and the latest
  * time at which one was presented. The file `tokens` in the state directory: the owner's, root's
- * for a session that root started. Whoever owns that directory can take the file away.
+ * for a session that root started. The owner of that directory can remove the file.
  *
  *   {"seen":SECONDS,"used":{ID:[USES,UNTIL]…},"revoked":[ID…]}
  */

@@ -36,7 +36,7 @@ static void tell(struct ward_ask_fs_item *item, const char *json, bool answered)
 	item->client = -1;
 }
 
-/* Takes it out before anybody is told, who may ask again. */
+/* Takes it out before its client gets the answer, since the client may ask again. */
 static struct ward_ask_fs_item take_first(struct ward_ask_fs *q)
 {
 	struct ward_ask_fs_item item = q->v[0];

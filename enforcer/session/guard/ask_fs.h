@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Questions of clients of the control socket that wardfs-fs answers (WARD_MSG_FS_QUERY): they wait
- * here, one of them is under way, and neither side ever waits for the other. A client whose answer
- * does not come in time is told so; the answer, when it comes, is dropped.
+ * here, one of them is under way, and neither side ever waits for the other. If an answer does not
+ * come in time, the client gets an error, and the late answer is dropped.
  */
 #pragma once
 
@@ -84,5 +84,5 @@ int ward_ask_fs_message(struct ward_ask_fs *q, int fs_control) ward_must_check;
  */
 int ward_ask_fs_added(int fs_control, const char *path, uint64_t *ret) ward_must_check;
 
-/* The session ends: whoever still waits is told. */
+/* The session ends: clients that still wait get an error. */
 void ward_ask_fs_clear(struct ward_ask_fs *q);

@@ -79,7 +79,7 @@ static int mnt_id_on(int point, const char *path, uint64_t *ret)
 }
 
 /*
- * Whoever owns a directory of the path can put another one in its place: so the name is looked up
+ * The owner of a directory of the path can put another one in its place: so the name is looked up
  * in the directory in which it was found to be ours. A name with a mount on it cannot be moved.
  */
 static int take_away(const struct ward_fusemount *m, bool lazy)

@@ -27,7 +27,7 @@ int ward_fusemount(const char *mountpoint, uid_t uid, gid_t gid, bool allow_othe
  * Asks for the attributes of the mount's root, once it is served: the kernel takes the root for uid
  * 0's until then, and in an own user namespace refuses every create in it (HAS_UNMAPPED_ID(),
  * fs/namei.c). In a process of its own, so that the caller waits at most a minute (-ETIMEDOUT) and
- * not for as long as whoever serves may take. Other errors: -errno of stat(2).
+ * not for as long as the server takes. Other errors: -errno of stat(2).
  */
 int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err) ward_must_check;
 

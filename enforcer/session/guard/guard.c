@@ -401,7 +401,7 @@ static int tell_finish(struct ward_guard *g)
 
 void ward_guard_last_word(struct ward_guard *g)
 {
-	/* It writes what the rings hold when it is told; the file system's last records come first.
+	/* It writes what the rings hold on request; the file system's last records come first.
 	 */
 	if (g->fs.pid <= 0 && g->audit.pid > 0)
 		g->told_to_finish = tell_finish(g) == 0;
@@ -493,7 +493,7 @@ int ward_guard_recover(struct ward_guard *g, const char *cause, struct ward_err 
 	return r < 0 ? ward_err_wrap(err, "recovering the trail") : 0;
 }
 
-/* A session of which nothing is left but its files: a writer ends its trail. */
+/* Only the files of the session are left: a writer ends its trail. */
 static int end_crashed(
 	struct ward_store *st, const char *name, const char *cause, struct ward_err *err)
 {

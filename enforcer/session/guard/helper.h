@@ -51,7 +51,7 @@ struct ward_helper_fd {
  */
 int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward_must_check;
 
-/* Makes the socket and the lifeline, so that others can be told of them before the helper starts.
+/* Makes the socket and the lifeline, so that others can get their numbers before the helper starts.
  */
 int ward_helper_prepare(
 	const char *name, struct ward_helper *ret, struct ward_err *err) ward_must_check;

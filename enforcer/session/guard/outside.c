@@ -52,7 +52,7 @@ void ward_outside_become(const struct ward_outside *o)
 	if (o->id && o->id->home)
 		(void)snprintf(home, sizeof(home), "HOME=%s", o->id->home);
 	/*
-	 * Who has a terminal can type into it for whoever reads from it next: root's shell. And
+	 * A process with a terminal can type into it for the next reader: root's shell. And
 	 * Ctrl-C there is for the command.
 	 */
 	bool good = place(o) && setsid() >= 0 && chdir("/") == 0 && (!o->id || become_owner(o->id));

@@ -58,7 +58,7 @@ int ward_home_look(const char *state, uid_t uid, const char *project, int projec
 	int r = ward_home_bound_text(project_fd, h.bound);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", project);
-	/* Else a new one; what else is wrong is told when it is opened. */
+	/* Else a new one; opening it reports anything else that is wrong. */
 	ward_cleanup_fd int at = open(h.dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (at >= 0)
 		h.home = openat(at, "home", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -330,7 +330,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 
 void ward_home_ended(struct ward_kept_home *h, uint64_t added)
 {
-	/* Whoever comes in between makes a line of its own (flock(2): not atomic). */
+	/* A session in between makes a line of its own (flock(2): not atomic). */
 	if (h->at >= 0 && h->lock >= 0 && flock(h->lock, LOCK_EX | LOCK_NB) == 0)
 		ward_home_used_end(h->at, added, &h->used);
 	(void)flock(h->lock, LOCK_UN);

@@ -10,7 +10,7 @@
 
 #include "enforcer/base/err.h"
 
-/* Directories within each other that are counted; whoever nests deeper has filled the home. */
+/* Levels of directories that are counted; a deeper tree counts as a full home. */
 #define WARD_HOME_DEPTH_MAX 256
 
 struct ward_home_size {

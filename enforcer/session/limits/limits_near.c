@@ -127,7 +127,8 @@ static int near_place(
 	return r;
 }
 
-/* ret_wait: no sooner can one of them be near its limit; WARD_UNLIMITED: all has been told. */
+/* ret_wait: no sooner can one of them be near its limit; WARD_UNLIMITED: all warnings were given.
+ */
 static int look_at_places(struct ward_limits *l, struct ward_guard *g, uint64_t *ret_wait)
 {
 	uint64_t wait = WARD_UNLIMITED;

@@ -296,7 +296,7 @@ static bool lives(struct ward_limits *l, bool attended)
 {
 	if (!l->idle_default)
 		return false;
-	/* Not into l->last: what the kernel refused since then has yet to be told. */
+	/* Not into l->last: what the kernel refused since then is not reported yet. */
 	struct ward_usage use;
 	ward_cgroup_usage(l->cg, &use);
 	const uint64_t cpu = use.cpu_ns, before = l->idle_cpu;

@@ -78,7 +78,7 @@ static int check_point(const char *mountpoint, struct ward_err *err)
 	r = ward_plain_dir(mountpoint, &fd, err);
 	if (r < 0)
 		return wrong_argument(r);
-	/* Whoever lists processes would wait for the daemon, and the daemon's start does just that.
+	/* A list of processes would wait for the daemon, and the daemon's start makes one.
 	 */
 	struct statfs fs;
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)

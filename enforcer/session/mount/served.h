@@ -26,8 +26,8 @@
 #include "enforcer/session/reload/reload.h"
 
 /*
- * Who comes first in a round. An end in order does not end the round: whoever asked in it gets an
- * answer. A failure does.
+ * Who comes first in a round. An orderly end does not end the round: requests of that round get
+ * their answers. A failure does.
  */
 enum ward_served_turn {
 	/* Behind the end of what uses the trees, the mounts go, and wardfs-fs with them. */

@@ -26,7 +26,7 @@ int ward_as_owner_begin(
 	struct ward_as_owner o = {
 		.uid = (uid_t)setfsuid((uid_t)-1), .gid = (gid_t)setfsgid((gid_t)-1)};
 	*ret = (struct ward_as_owner){0};
-	/* The last question: whoever called us acts as the owner already. */
+	/* The last question: the caller acts as the owner already. */
 	if (!id->root || id->owner_uid == geteuid() || o.uid == id->owner_uid)
 		return 0;
 	o.n_groups = getgroups(0, NULL);

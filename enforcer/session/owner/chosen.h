@@ -24,8 +24,8 @@ struct ward_chosen {
 
 /*
  * user: of --user, or NULL; uid: whose the current directory is (identity.h). An owner who cannot
- * be found has chosen nothing: whoever goes on finds that out again. Clear it with
- * ward_chosen_clear() also on failure.
+ * be found has chosen nothing; later steps find that out again. Clear it with ward_chosen_clear()
+ * also on failure.
  */
 int ward_chosen_begin(
 	struct ward_chosen *c, const char *user, uid_t uid, struct ward_err *err) ward_must_check;
@@ -49,8 +49,9 @@ int ward_chosen_home(const struct ward_chosen *c, const char *path) ward_must_ch
 
 /*
  * In the directory of a kept home: paths relative to the project, each ended by a NUL, of the
- * directories beneath it that looked like projects before the first session that the home is of.
- * No session is their maker, so each is a project of its own. Whoever makes the home writes it.
+ * directories beneath it that looked like projects before the first session with this home. No
+ * session made them, so each is a project of its own. The session that makes the home writes the
+ * list.
  */
 #define WARD_CHOSEN_BEFORE "before"
 #define WARD_CHOSEN_BEFORE_MAX ((size_t)1 << 20)

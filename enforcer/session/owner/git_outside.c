@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Serves a git directory outside of the project where it is the project's own. `.git`, and all that
- * lies in the project, may come from whoever worked there; so nothing in the project can be a
+ * lies in the project, may come from anybody who worked there. So nothing in the project can be a
  * reason to serve what lies elsewhere: the directory that is served has to say so
  * (session/owner/worktree.h).
  */
@@ -43,7 +43,7 @@ static bool path_of(int fd, char **ret)
 	return n == 0 || (*ret)[n - 1] != ' ';
 }
 
-/* Is the directory `fd` the directory `top`, or beneath it? Where it cannot be told: yes. */
+/* Is the directory `fd` the directory `top`, or beneath it? True also where that is unknown. */
 static bool within(int fd, int top)
 {
 	ward_cleanup_fd int here = ward_git_open_dir(fd, ".");
@@ -99,7 +99,7 @@ bool ward_git_outside(int project, struct ward_buf *text)
 	return true;
 }
 
-/* The git directory of the project whose file of the owner's this is; -1: it cannot be told. */
+/* The git directory of the project that this file of the owner's is for; -1: unknown. */
 static int git_of(const char *file)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;

@@ -46,7 +46,7 @@ static int read_file(int at, const char *name, size_t max, struct ward_buf *ret)
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
-	/* A file of which nothing is on the disk is not read until memory is full. */
+	/* A sparse file must not be read until memory is full. */
 	return (uint64_t)st.st_size > max ? -EFBIG : ward_fd_read_all(fd, max, ret);
 }
 
@@ -61,7 +61,7 @@ static int open_named(int at, const char *name, const char *before, int *ret)
 		return -EBADMSG;
 	char *path = text.data + strlen(before);
 	path[strcspn(path, "\r\n")] = 0;
-	/* Whoever wrote it may have named what answers to nobody. */
+	/* It may name a file system that answers to nobody. */
 	struct stat st;
 	int fd = ward_patient_open_dir(at, path, WARD_PATIENT_NS, &st);
 	if (fd < 0)

@@ -246,7 +246,7 @@ static char *path_above(const char *cwd, size_t levels)
 }
 
 /*
- * A policy is the owner's word; a home is left by each session, a mark by whoever may write.
+ * A policy is the owner's word; a home is left by each session, a mark by anybody who may write.
  * Beneath a project file a session can make both, so the one that lies further out counts.
  */
 static struct step *best_of(
@@ -347,7 +347,7 @@ static const char *came_by(const struct ward_project *p)
 }
 
 /*
- * Whoever may write in a project can put a link in the place of a directory beneath it. What is
+ * Anybody who may write in a project can put a link in the place of a directory beneath it. What is
  * started there would get another policy than the one that its owner gave to this name.
  */
 static int refuse_left(struct search *f, const struct ward_project *p, struct ward_err *err)

@@ -8,9 +8,9 @@
  * What is in a project an agent may have put there, so no mark beneath one counts. The account that
  * chose is the one whose session it becomes: with root as the caller, and nobody named, that is the
  * owner of each directory, so what one account keeps chooses no directory of another. A mark counts
- * where it is of the directory's owner or the caller, in a directory of the caller or of whoever
- * owns the current one (others could plant it in a shared place above); "/", the caller's home and
- * the owner's are never a project.
+ * where it is of the directory's owner or the caller, in a directory of the caller or of the owner
+ * of the current directory (others could plant it in a shared place above); "/", the caller's home
+ * and the owner's are never a project.
  */
 #pragma once
 

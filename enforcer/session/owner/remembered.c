@@ -97,7 +97,7 @@ static int place_find(
 	return 1;
 }
 
-/* Whoever calls may act as the owner already. */
+/* The caller may act as the owner already. */
 static int begin(const struct place *p, struct ward_as_owner *as, struct ward_err *err)
 {
 	*as = (struct ward_as_owner){0};
@@ -326,7 +326,7 @@ static int make_dirs(char *path, size_t from)
 	return 0;
 }
 
-/* The caller's state directory is made by whoever needs it first. */
+/* The first user of the caller's state directory makes it. */
 static int make_state(const struct place *p, struct ward_err *err)
 {
 	ward_cleanup_free char *state = strndup(p->top, p->state);
@@ -494,7 +494,7 @@ static int write_tree(struct place *p, const struct ward_known *k, const char *t
 	return replace(p, ward_buf_str(&name), &text);
 }
 
-/* file_fn: a tree of which the kernel says that it is gone. */
+/* file_fn: a tree that is gone, as the kernel says. */
 static int drop_gone(struct place *p, const char *name, void *user, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

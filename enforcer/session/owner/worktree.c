@@ -46,7 +46,8 @@ bool ward_git_same_dir(int a, int b)
 int ward_git_open_dir(int at, const char *path)
 {
 	struct stat st;
-	/* The path may come from whoever worked in the project, and name what answers to nobody. */
+	/* The path may come from anybody who worked in the project, and name what answers to
+	 * nobody. */
 	return ward_patient_open_dir(at, path, WARD_PATIENT_NS, &st);
 }
 

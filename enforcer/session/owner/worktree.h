@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which repository a work tree belongs to. `.git`, and all that lies in the project, may come from
- * whoever worked there; so nothing in the project is believed alone. Two layouts of git are known
- * (gitrepository-layout(5)), and each is shown by the directory that the project's `.git` names:
- * COMMON/worktrees/NAME is a worktree's and says in `gitdir` where the work tree is, and a
+ * anybody who worked there, so nothing in the project is believed alone. Two layouts of git are
+ * known (gitrepository-layout(5)), and each is shown by the directory that the project's `.git`
+ * names: COMMON/worktrees/NAME is a worktree's and says in `gitdir` where the work tree is, and a
  * submodule's says so in core.worktree of its configuration. Sessions do not write there.
  */
 #pragma once

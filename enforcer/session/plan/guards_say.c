@@ -98,8 +98,8 @@ int ward_guards_say(const struct ward_known *k, void (*say)(const char *text), s
 		ward_buf_printf(
 			&b, " (nor %zu other%s: wardfs policy check)", n - 1, ward_s(n - 1));
 	ward_buf_puts(&b,
-		": what is left is guarded as before. Look at it; if it is none any more: wardfs policy "
-		"forget ");
+		": what is left is guarded as before. Look at it; if it is no longer a repository: wardfs "
+		"policy forget ");
 	ward_shell_word(&b, first->path);
 	return say_text(say, &b, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns [network] into what the sandbox and wardfs-net are told. */
+/* Turns [network] into the configuration of the sandbox and wardfs-net. */
 #include "enforcer/session/plan/network.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network of a session, as [network] has it: what the sandbox is to be made with, and
- * wardfs-net beside it. With mode none there is no helper and nothing to do.
+ * The network of a session, as [network] has it: what the sandbox gets, and wardfs-net beside it.
+ * With mode none there is no helper and nothing to do.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct ward_network {
 	enum ward_net mode;
 	struct ward_published published[WARD_PUBLISHED_MAX]; /* from ward_network_wait() on */
 	size_t n_published;
-	bool identify; /* the proxy is told who asks */
+	bool identify; /* the proxy gets a token that says who asks */
 	struct ward_sockets sockets;
 	bool ended;		   /* it has written its last record */
 	struct ward_helper helper; /* not running where mode needs none */
@@ -38,12 +38,12 @@ struct ward_network {
 bool ward_network_brokered(const struct ward_network *n);
 
 /*
- * Before the sandbox is made: its lifeline is to be one of the sandbox's. runtime_dir: the
+ * Call it before the sandbox is made, because the sandbox takes its lifeline. runtime_dir: the
  * session's runtime directory, borrowed until the sandbox is ready. -EINVAL: not in this mode.
  */
 int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const char *session,
 	struct ward_network *ret, struct ward_err *err) ward_must_check;
-/* Fills in what the sandbox is to be like. */
+/* Fills in the sandbox's network. */
 void ward_network_describe(const struct ward_network *n, struct ward_sandbox_spec *spec);
 
 /* While the sandbox is made, after ward_guard_start(): starts the helper, which prepares itself. */

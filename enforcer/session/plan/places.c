@@ -101,7 +101,7 @@ static int lies_below(int fd, int top)
 }
 
 /*
- * What the policy gives on real/rest, which lies in the tree; everything where that cannot be told.
+ * What the policy gives on real/rest, which lies in the tree; everything where that is unknown.
  */
 static uint32_t rights_on(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
 	const char *real, const char *rest)

@@ -349,7 +349,7 @@ static int in_agent_home(const struct ward_run_plan *p, const char *path, char *
 	return asprintf(ret, "%s/%s", p->id.agent_home, rel) < 0 ? -ENOMEM : 0;
 }
 
-/* By the owner, or whoever runs this: not by a shipped profile, nor by a mode for its runtime. */
+/* By the owner or the caller: not by a shipped profile, nor by a mode for its runtime. */
 static bool is_named(const struct ward_run_plan *p, size_t i, const char *path)
 {
 	const char *const own[] = {p->found.program, p->found.launcher, p->found.library};

@@ -98,7 +98,7 @@ struct ward_run_plan {
 			*/
 	/*
 	 * Seconds that the trail is kept at least: a trail of root's binds the owner, whose own
-	 * file shall not end it. 0: the policy is the word of whoever keeps the trail.
+	 * file shall not end it. 0: the policy comes from the user who keeps the trail.
 	 */
 	uint64_t keep_min_s;
 	struct ward_kept_home home; /* kept; .dir NULL: none */

@@ -197,7 +197,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 	char **ret, struct ward_err *err)
 {
 	(void)cwd; /* relative arguments mean the caller's directory, where we stand */
-	/* An unknown word is told by the plan, with its option's name. */
+	/* The plan reports an unknown word, with its option's name. */
 	const struct ward_mode *mode = o->mode	   ? ward_mode_find(o->mode)
 				       : o->engine ? ward_mode_find(WARD_ENGINE_MODE)
 						   : NULL;

@@ -26,7 +26,7 @@ struct ward_shown_file {
 	struct ward_spot spot;
 	unsigned type; /* S_IF… bits; 0: nothing there */
 	bool linked;   /* a regular file with other names */
-	bool named;    /* by the owner, or whoever runs this: no shipped profile's or mode's
+	bool named;    /* by the owner or the caller, not by a shipped profile or a mode
 			  (single_files.h) */
 	dev_t dev;     /* with ino: what was looked at is what is shown */
 	ino_t ino;
@@ -56,7 +56,7 @@ struct ward_shown_by {
 };
 
 /*
- * Does whoever serves what [system] read names (shown) answer? Nobody could end the wait of a
+ * Does the server of each path in [system] read (shown) answer? Nobody could end the wait of a
  * sandbox that is set up with a path whose server went away. -ETIMEDOUT: err names it; -ENOMEM.
  */
 int ward_shown_reach(const struct ward_strings *shown, const char *home, const char *project,

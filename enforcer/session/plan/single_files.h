@@ -2,8 +2,8 @@
 /*
  * Single files of the host that a session reads: --read FILE, and [system] read of a regular file,
  * in the policy of the owner or of the run. wardfs-fs serves them, as it serves trees: each look
- * is decided and recorded, at the path at which the command sees the file. All of them are one
- * tree of wardfs-fs, of which the command sees nothing else: pid 1 mounts each file at its place
+ * is decided and recorded, at the path at which the command sees the file. All of them are one tree
+ * of wardfs-fs, and the command sees nothing else of that tree: pid 1 mounts each file at its place
  * (sandbox/init/files.c).
  *
  * Not so what a shipped profile names (tool chains), certificates that are passed on (ca_files.h),

@@ -24,7 +24,7 @@
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/plan/plan.h"
 
-/* A reload takes at most this long before its client is told otherwise. */
+/* After this long a reload fails for its client. */
 #define WARD_RELOAD_MS 20000
 /* A client's own patience. */
 #define WARD_RELOAD_ANSWER_MS 30000

@@ -33,7 +33,7 @@ struct command {
 	int pidfd; /* -1: free */
 	pid_t pid;
 	uint64_t since, due; /* CLOCK_MONOTONIC ns */
-	unsigned kills;	     /* how often; 0: it has not been told yet */
+	unsigned kills;	     /* how often; 0: not yet */
 	bool told;	     /* SIGTERM was sent */
 	struct ward_process_tree tree;
 	char what[80];

@@ -98,7 +98,7 @@ char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, 
 			return NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b,
-		"the command failed; it had looked for %s, which is there and hidden as a secret: "
+		"the command failed; it had looked for %s, which exists, but is hidden as a secret: "
 		"wardfs audit%s denials --expected %s",
 		s->hidden, system ? " --system" : "", session);
 	return ward_buf_steal(&b);

@@ -155,8 +155,8 @@ static void *run(void *arg)
 		x->first = (x->first + 1) % WAITING_MAX;
 		x->n--;
 		pthread_mutex_unlock(&x->lock);
-		/* What the command may not read is not read for it. Anew each time: setgroups(2) of
-		 * another thread would be for this one, too. */
+		/* What the command may not read is not read for it. Again each time: setgroups(2)
+		 * of another thread would be for this one, too. */
 		const bool rights = ward_exec_rights_take(x->id) == 0;
 		if (buf && rights)
 			make_within(x, &w, buf);

@@ -38,7 +38,7 @@ void ward_exec_memory_close(struct ward_exec_memory *m)
 	m->pagemap = m->mem = -1;
 }
 
-/* Is a file of a tree mapped at addr? proc(5), /proc/PID/maps. True where it cannot be told. */
+/* Is a file of a tree mapped at addr? proc(5), /proc/PID/maps. True where that is unknown. */
 static bool of_tree(const struct ward_exec_memory *m, uint64_t addr)
 {
 	char name[64];

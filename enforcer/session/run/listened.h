@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * On which port of its own network a command listens that no [network] publish leads to. Whoever
- * starts a development server sees its address printed, and their browser finds nothing there.
- * Three looks at /proc/PID/net/tcp and tcp6 in the first minute; what listened before the command,
- * and ports that the kernel chose, do not count.
+ * On which port of its own network a command listens that no [network] publish leads to. A
+ * development server prints its address, and the user's browser finds nothing there. Three looks at
+ * /proc/PID/net/tcp and tcp6 in the first minute; what listened before the command, and ports that
+ * the kernel chose, do not count.
  */
 #pragma once
 

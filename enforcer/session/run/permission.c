@@ -28,7 +28,7 @@
 #define SOCKET_NAME "permission"
 /* Deno asks on one connection; workers share it. */
 #define CONNECTIONS_MAX 16
-/* A path has 4,096 bytes, each of which JSON may spell with six. */
+/* A path has 4,096 bytes, and JSON may need six for each. */
 #define QUESTION_MAX ((size_t)32768)
 #define VERSION 1
 #define STOP_S 5

@@ -13,9 +13,9 @@
  * such question, or cannot be recorded, ends the connection, and Deno ends with status 87.
  *
  * The policy is the one in force, also after a reload. Answers take a part of the session's CPU
- * time, which no control group counts; whoever asks faster waits.
+ * time, which no control group counts; a faster asker waits.
  *
- * It only refuses: whoever gets a "yes" by lying about what it asks for meets the walls, as before.
+ * It only refuses: a process that gets a "yes" by lying still meets all layers of the sandbox.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ int ward_permission_open(const struct ward_run_plan *plan, int dir, const char *
 const char *ward_permission_path(const struct ward_permission *x);
 /* Begins to answer. x may be NULL. */
 int ward_permission_start(struct ward_permission *x, struct ward_err *err) ward_must_check;
-/* From now on this policy decides, of which it takes a reference. By the thread that opened it. */
+/* From now on this policy decides. Takes a reference of it. By the thread that opened it. */
 void ward_permission_use(struct ward_permission *x, struct ward_policy *policy);
 /* After everything inside was killed. NULL is fine. */
 void ward_permission_free(struct ward_permission *x);

@@ -18,9 +18,9 @@ struct ward_tree_process {
 };
 
 /*
- * Zero is empty. Whoever was in it once belongs to it, also when its parent is gone. Nobody outside
- * of the pid namespace `ns` is ever part of it: numbers of processes and groups are given again,
- * and the command inside can see to it that they are. 0: not known, so nobody is.
+ * Zero is empty. A process that was in it once stays in it, even when its parent is gone. Nobody
+ * outside of the pid namespace `ns` is ever part of it: numbers of processes and groups are given
+ * again, and the command inside can see to it that they are. 0: not known, so nobody is.
  */
 struct ward_process_tree {
 	uint64_t ns; /* ward_process_ns() */

@@ -498,7 +498,7 @@ static void note_causes(const struct ward_running *r, const struct ward_guard_su
 	ret_notes->hint = hint;
 }
 
-/* Who still waits for an answer is told. */
+/* Clients that still wait for an answer get one. */
 static void end_questions(struct ward_running *r)
 {
 	ward_ask_fs_clear(&r->ask_fs);

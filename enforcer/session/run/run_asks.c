@@ -385,7 +385,7 @@ static bool answering(const struct ward_running *r)
 	return false;
 }
 
-/* Its last message stays for whoever wants to know what it served (ward_ask_fs_added()). */
+/* Its last message stays for those who ask what it served (ward_ask_fs_added()). */
 static bool has_ended(int control)
 {
 	struct ward_msg_reader m;

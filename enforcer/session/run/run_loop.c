@@ -46,7 +46,7 @@ enum turn {
 	/* Who asks us to end is the cause, and no limit that is met in the same round. */
 	TURN_SIGNALS,
 	TURN_GRACE,
-	/* Before whoever asks at the control socket what is used, or for the end. */
+	/* Before requests at the control socket for the use, or for the end. */
 	TURN_LIMITS,
 	TURN_CONTROL,
 	/* A writer that died takes wardfs-fs along, which waits for it: the writer is the cause. */

@@ -43,7 +43,7 @@ static int present(struct ward_running *r, const char *token, struct ward_err *e
 		if (e < 0)
 			ward_err_sys(err, e, "wardfs-fs gave no answer");
 	}
-	/* Whoever answers later would find nothing of ours. */
+	/* A later answer would find nothing of ours. */
 	if (!g.done && e == -ETIMEDOUT)
 		ward_ask_fs_clear(&r->ask_fs);
 	return e < 0 ? e : g.refused ? -EPERM : 0;

@@ -65,7 +65,7 @@ struct ward_running {
 	int control_dir;
 	struct ward_ask_fs ask_fs;
 	struct ward_asks asks;
-	struct ward_hook *hook; /* NULL: no program is told questions */
+	struct ward_hook *hook; /* NULL: no program gets questions */
 	struct ward_notice notice;
 	bool rung; /* the terminal says that a question waits */
 	struct ward_reload reload;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `wardfs run --keep`: the supervisor leaves whoever started it, once the first command is over. */
+/* `wardfs run --keep`: the supervisor detaches from its caller when the first command has ended. */
 #pragma once
 
 #include "enforcer/session/terminal/relay.h"

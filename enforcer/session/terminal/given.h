@@ -2,7 +2,7 @@
 /*
  * What a caller gave as 0, 1, 2, and what of that a command may get itself.
  *
- * A descriptor gives more than reading and writing. Whoever holds a file may change its mode, its
+ * A descriptor gives more than reading and writing. Its holder may change the file's mode, its
  * attributes, its length and its locks (fchmod(2), fsetxattr(2), ftruncate(2), fcntl(2), ioctl(2)),
  * and read or write it where it was not meant (pread(2), mmap(2), copy_file_range(2)). A socket
  * stays in the network namespace that it was made in, and a command may connect it to something

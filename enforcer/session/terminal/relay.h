@@ -76,7 +76,7 @@ bool ward_relay_wants_away(const struct ward_relay *r);
  * replace. Input that pipes carry ends. Files, sockets and devices for output are written on.
  */
 void ward_relay_let_go(struct ward_relay *r);
-/* The user's terminal is restored and let go of; the pty is still read, for whoever taps it. */
+/* The user's terminal is restored and let go of; the pty is still read, for attached clients. */
 void ward_relay_away(struct ward_relay *r);
 /* Is there a terminal that shows what is read from the pty? */
 bool ward_relay_shows(const struct ward_relay *r);

@@ -42,7 +42,7 @@ struct ward_relay_notes {
 	struct ward_pieces shown; /* what the command wrote to its terminal */
 	bool titled;		  /* the window has a title of ours */
 	bool titles;		  /* it has, once screen is written */
-	bool off;		  /* whoever they are for has left */
+	bool off;		  /* their reader has left */
 };
 
 struct ward_relay {

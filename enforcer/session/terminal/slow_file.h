@@ -2,7 +2,7 @@
 /*
  * A regular file that is read or written by a thread of its own.
  *
- * poll(2) calls each regular file ready, and read(2) and write(2) wait for whoever serves it: a
+ * poll(2) calls each regular file ready, and read(2) and write(2) wait for its server: a
  * disk, a server that went away, a file system in user space that stopped. Nobody can end that wait
  * but who serves the file. So one thread a file waits, and the loop goes on.
  *

@@ -66,7 +66,7 @@ struct ward_executed {
 	size_t n;
 	struct ward_left *left; /* owned; the same order; WARD_EXECUTED_FOUND_MAX at most */
 	size_t n_left;
-	size_t left_more; /* that are not named, some of which may have been there before */
+	size_t left_more; /* that are not named; some may have existed before */
 	bool whole;	  /* of paths; false: a bound was met, or a directory could not be read */
 };
 

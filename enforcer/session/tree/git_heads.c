@@ -263,7 +263,7 @@ static int walk(struct walk *w, int git)
 			r = e;
 		else
 			not_looked(w->made->why, "%s and what is before it: %s", id,
-				e == -ENOENT	? "no loose object, but in a pack or not there"
+				e == -ENOENT	? "not a loose object: in a pack, or missing"
 				: e == -EBADMSG ? "no commit of that digest"
 						: strerror(-e));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What wardfs-quickjs and wardfs-wasi are told on their command lines. */
+/* The command lines of wardfs-quickjs and wardfs-wasi. */
 #pragma once
 
 #include <stdint.h>

@@ -330,7 +330,7 @@ static void wait_for(struct asked *v, uint32_t n)
 		v[i].poll.revents = v[i].poll.fd < 0 ? 0 : fds[i].revents;
 		any = any || v[i].poll.revents;
 	}
-	/* The first clock to strike is told where nothing else is. */
+	/* If nothing else is ready, the first clock to strike is reported. */
 	for (uint32_t i = 0; i < n; i++)
 		if (v[i].clock && !any && v[i].timeout_ns <= least)
 			v[i].poll.revents = POLLIN;

@@ -99,7 +99,7 @@ static u32 evaluate(struct ward_js_args *a)
 	u32 v = ward_js_eval(a->js, source, len, name, WARD_JS_SCRIPT);
 	if (!v || !Z_quickjsZ_qjs_is_exception(a->js->vm, v))
 		return v;
-	/* What was thrown goes on to whoever called. */
+	/* What was thrown goes on to the caller. */
 	Z_quickjsZ_qjs_free_value(a->js->vm, v);
 	u32 e = Z_quickjsZ_qjs_get_exception(a->js->vm);
 	(void)Z_quickjsZ_qjs_throw(a->js->vm, e);

@@ -167,7 +167,7 @@ restore
 
 rm "$D/trail.2.jsonl.zst"
 audit verify packed >said && fail "removed, and verified"
-grep -q 'the file trail.2.jsonl is not there' said || fail "removed, and not said: $(cat said)"
+grep -q 'the file trail.2.jsonl is missing' said || fail "removed, and not said: $(cat said)"
 verdict "a segment removed" packed deleted "$b2"
 rm "$D/trail.jsonl.zst"
 verdict "the first segment removed" packed deleted 1

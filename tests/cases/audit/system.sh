@@ -87,7 +87,7 @@ owner 'cd p && echo t=1 >.env
 	expect 0 "$WARDFS" run --policy ../p.policy --session first -- sh -c "echo hi >made; cat made"
 	has "$OUT" hi
 	expect 1 "$WARDFS" run --policy ../p.policy --session second -- cat .env
-	has "$ERR" "had looked for /workspace/.env, which is there and hidden as a secret: wardfs audit --system denials"' || { cat "$WARD_TMP/service.err"; exit 1; }
+	has "$ERR" "had looked for /workspace/.env, which exists, but is hidden as a secret: wardfs audit --system denials"' || { cat "$WARD_TMP/service.err"; exit 1; }
 for s in first second; do
 	[ "$(state_of $s)" = intact ] || fail "$s: $(state_of $s)"
 	# what was plain at the end is compressed by whom it does not end with

@@ -18,7 +18,7 @@ has "$out" "[files] deny = closed"
 has "$out" "to permit read: 'read = /workspace/d/closed' at the end of [files]"
 out=$(why d/guarded)
 has "$out" "[guard] read = guarded"
-has "$out" "to permit write: nothing lifts the guard 'read = guarded'"
+has "$out" "to permit write: use a policy without the guard 'read = guarded'"
 has "$(why d)" "/workspace/d"
 # what does not show itself explains nothing
 refused "No such file" getfattr --only-values -n user.wardfs.why d/hidden

@@ -49,7 +49,8 @@ question yes
 [ "$(member yes 'q["program"], q["argv"][-2:]')" = "('python3', ['echo.example', '3000'])" ] || fail "$(member yes q)"
 expect 0 "$WARDFS" approve
 has "$OUT" "$Q  connect echo.example:3000"
-has "$OUT" "yes allows: connect on echo.example:3000, until the session ends; this host and port"
+has "$OUT" "yes allows: connect on echo.example:3000 until the session ends
+                (this host and port"
 wait_until 60 grep -q "^wardfs: question $Q: python3 ([0-9]*) asks to connect to echo.example:3000, and waits. Answer: wardfs approve $Q yes|once|no" ../yes.err ||
 	fail "$(cat ../yes.err)"
 refused "no line of yours keeps" "$WARDFS" approve "$Q" always

@@ -198,7 +198,7 @@ done
 for line in 'publish = 5173   ; vite' 'publish = 3000   ; express' 'publish = 4444   ; a script' 'publish = 5000   ; flask'; do
 	written "; $line"
 done
-written '; where a host should stand, it is none: 2 times'
+written '; left out, because it is not a host: 2 times'
 # The usual registries of each kind, but where the owner's own settings name another one: go's.
 for kind in node python rust; do
 	written "   ; usual for $kind"

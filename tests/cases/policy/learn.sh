@@ -49,7 +49,7 @@ expect 0 rm -r "it's" "$XDG_CONFIG_HOME/wardfs"
 rm -rf build run.log src/__cache__ lib/__cache__
 expect 0 "$WARDFS" learn --reads --write -- sh -c "$work"
 has "$ERR" "$XDG_CONFIG_HOME/wardfs/projects/"
-has "$ERR" "your file for this project: it is in force from the next run on"
+has "$ERR" "your file for this project. It is in force from the next run on"
 has "$OUT" "write = /workspace/**/__cache__"
 # To a file of that name nothing is added, which is said before anything runs.
 touch ../there.policy
@@ -94,6 +94,44 @@ printf '[policy]\nversion = 1\n[files]\nread = /workspace/docs\n' >../part.polic
 expect 0 "$WARDFS" learn --policy ../part.policy -- cat docs/d
 has "$OUT" "deny  = /workspace
 "
+# What a policy of one's own guards, and what it lets only grow, the proposal keeps. The control:
+# without these lines it has neither.
+mkdir -p log keys
+echo k >keys/k
+printf '[policy]\nversion = 1\nextends = medium\n' >../bare.policy
+cat ../bare.policy - >../kept.policy <<'P'
+[guard]
+hide   = /workspace/keys
+append = /workspace/log
+P
+grows='echo x >>log/a; echo x >b'
+expect 0 "$WARDFS" learn --policy ../bare.policy -- sh -c "$grows"
+has "$OUT" "write = /workspace/log/a"
+hasnt "$OUT" "[guard]"
+expect 0 "$WARDFS" learn --write=../grown.policy --policy ../kept.policy -- sh -c "$grows"
+hasnt "$ERR" "allows more"
+has "$OUT" "
+[guard]
+hide   = /workspace/keys
+append = /workspace/log
+
+[files]
+"
+has "$OUT" "append = /workspace/log/a
+"
+has "$OUT" "write = /workspace/b
+"
+expect 0 "$WARDFS" run --policy ../grown.policy -- sh -c "$grows; [ ! -e keys ]"
+expect 2 "$WARDFS" run --policy ../grown.policy -- sh -c 'echo x >log/a'
+# Such guards also come into a file that there is, once.
+rm -rf "$XDG_CONFIG_HOME/wardfs/projects"
+expect 0 "$WARDFS" policy add write /workspace/src
+expect 0 "$WARDFS" learn --write --policy ../kept.policy -- sh -c "$grows"
+has "$OUT" "+ append = /workspace/log"
+expect 0 "$WARDFS" learn --write --policy ../kept.policy -- sh -c "$grows"
+has "$ERR" "has all lines that were learned"
+expect 2 "$WARDFS" run -- sh -c 'echo x >log/a'
+rm -rf log keys b
 # After init: what happens is said first, the owner's lines stay and decide, and the difference is
 # told.
 rm -rf "$XDG_CONFIG_HOME/wardfs/projects"
@@ -101,8 +139,8 @@ expect 0 "$WARDFS" init
 own=$(find "$XDG_CONFIG_HOME/wardfs/projects" -name '*.policy')
 expect 0 "$WARDFS" policy add deny /workspace/lib
 expect 0 "$WARDFS" learn --write -- sh -c 'echo "the command runs"; echo x >made.txt'
-has "$ERR" "learning under medium; if the command succeeds, it runs a second time"
-has "$ERR" "wardfs learn ignores your file for this project, $own, in the first run; what is learned is added to it"
+has "$ERR" "learning under medium. If the command succeeds, it runs a second time"
+has "$ERR" "in the first run, wardfs learn ignores your file for this project, $own; the learned lines are added to it"
 has "$OUT" "+ write = /workspace/made.txt"
 hasnt "$OUT" "extends = medium"
 grep -qx 'deny = /workspace/lib' "$own" || fail "$(cat "$own")"
@@ -133,7 +171,7 @@ rm -rf "$XDG_CONFIG_HOME/wardfs/projects" made.txt second.txt third.txt
 expect 0 "$WARDFS" learn -- sh -c 'for i in $(seq 40); do echo x >top$i; done'
 has "$OUT" "write = /workspace
 "
-has "$ERR" "is the whole project"
+has "$ERR" "allows changes in the whole project"
 # Names that are others in each run: a time, a process id, a date, a hash, a UUID. The second run
 # says whether that is enough: control, the same names as they are.
 cat >volatile.sh <<'S'

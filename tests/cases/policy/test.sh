@@ -30,7 +30,7 @@ END
 expect 0 "$WARDFS" policy test none.policy
 [ "$OUT" = "TAP version 13
 1..0" ] || fail "$OUT"
-has "$ERR" "no section [test] here"
+has "$ERR" "nothing was tested: the policy has no line 'expect'"
 
 cat >good.policy <<'END'
 [policy]
@@ -60,6 +60,19 @@ code=0
 [ $code -eq 1 ] || fail "exit status $code"
 grep -q '^not ok 2 - .*bad.policy:8: write' out || fail "$(cat out)"
 grep -q '^# got: deny$' out || fail "$(cat out)"
+
+echo "--- a line that no policy can meet: test says why, and so does check. The control: good.policy"
+expect 0 "$WARDFS" policy check good.policy
+hasnt "$OUT" expect
+sed 's/^expect = read   .workspace.docs.a /expect = install \/workspace\/docs\/a /' good.policy >unknown.policy
+expect 1 "$WARDFS" policy test unknown.policy
+has "$OUT" "# got: unknown action; use stat, list, read, exec,"
+has "$ERR" "1 of 10 tests failed"
+expect 0 "$WARDFS" policy check unknown.policy
+has "$OUT" "unknown.policy:7: warning: [test] expect = install /workspace/docs/a  allow: 'wardfs policy test' can never pass this line (unknown action; use stat,"
+sed 's/^expect = rename .workspace.a .workspace.b /expect = rename \/workspace\/a /' good.policy >one.policy
+expect 0 "$WARDFS" policy check one.policy
+has "$OUT" "(this action needs two paths)"
 
 "$WARDFS" policy test --json good.policy bad.policy >out.json && fail "not refused"
 python3 - <<'END'

@@ -121,7 +121,7 @@ grep -q 'No such file' ../inside.out || fail "$(cat ../inside.out)"
 echo "--- always: a line in the owner's file; where that has no effect, nothing is answered"
 begin always sh -c 'echo l >>.github/workflows/ci'
 question always
-refused "no path gains or loses a right" "$WARDFS" approve "$Q" always
+refused "runs under a policy of its own (--policy), which 'always' cannot change: answer 'path', and add 'write = /workspace/.github/workflows/ci' behind the line ask = .github (" "$WARDFS" approve "$Q" always
 expect 0 "$WARDFS" approve "$Q" no
 end 2 always
 mkdir conf

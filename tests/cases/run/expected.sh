@@ -61,7 +61,7 @@ has "$OUT" "hid               1  /workspace/.env"
 expect 0 "$WARDFS" audit denials --expected quiet
 has "$OUT" "wardfs policy add --lift-guard read /workspace/.env"
 expect 3 "$WARDFS" run --session loud -- sh -c 'cat .env 2>/dev/null; exit 3'
-has "$ERR" "it had looked for /workspace/.env, which is there and hidden as a secret: wardfs audit denials --expected loud"
+has "$ERR" "it had looked for /workspace/.env, which exists, but is hidden as a secret: wardfs audit denials --expected loud"
 expect 2 "$WARDFS" run -- sh -c 'echo x >.env'
 has "$ERR" "1 refused: create /workspace/.env"
 hasnt "$ERR" "had looked for"

@@ -50,7 +50,7 @@ expect 0 "$WARDFS" audit report -o ../roots/report.html
 expect 0 "$WARDFS" audit bundle -o theirs.tar
 expect 0 "$WARDFS" learn --write=theirs.policy -- cat theirs
 expect 2 "$WARDFS" learn --write=theirs.policy -- cat theirs
-has "$ERR" "theirs.policy is there already"
+has "$ERR" "theirs.policy exists already"
 unset SUDO_UID SUDO_GID SUDO_USER
 [ "$(stat -c '%n %u:%g' theirs.* old.html ../roots/report.html | tr '\n' ' ')" = \
 	"theirs.html 4711:4711 theirs.policy 4711:4711 theirs.tar 4711:4711 old.html 0:0 ../roots/report.html 0:0 " ] ||

@@ -81,7 +81,7 @@ has "$OUT" "wardfs run --read $k/plain"
 for f in id_rsa public .env; do
 	expect 1 "$WARDFS" policy explain read "$k/$f"
 	hasnt "$OUT" "--read"
-	has "$OUT" "nothing lifts the guard"
+	has "$OUT" "no other line lifts a guard"
 done
 mkfifo ../k/pipe
 expect 1 "$WARDFS" policy explain read "$k/pipe"
