@@ -52,6 +52,11 @@ static int find_script(char *const *argv, size_t *ret, struct ward_err *err)
 {
 	size_t at = 0;
 	if (argv[0] && is_deno(argv[0])) {
+		if (argv[1] && is_script(argv[1]))
+			return ward_err_set(err, -EINVAL,
+				"mode deno runs 'deno run', 'deno test' and 'deno bench', not 'deno %s'; fix: "
+				"deno run %s",
+				argv[1], argv[1]);
 		if (!is_subcommand(argv[1]))
 			return ward_err_set(err, -EINVAL,
 				"mode deno runs 'deno run', 'deno test' and 'deno bench', not 'deno %s'",

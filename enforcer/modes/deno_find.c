@@ -27,6 +27,8 @@ static const char *const in_system[] = {"usr/local/bin/deno", "usr/bin/deno", NU
 #define PLATFORM "none"
 #endif
 
+#define PLACES 2U
+
 enum kind { KIND_NONE = 0, KIND_ELF, KIND_SCRIPT };
 
 /* O_NONBLOCK: the name may be a pipe's. */
@@ -41,19 +43,22 @@ static enum kind kind_of(const char *path)
 	return memcmp(head, "\177ELF", 4) == 0 ? KIND_ELF : KIND_SCRIPT;
 }
 
-/* The program that npm's script starts, beside it or in the same node_modules. */
+/* Where npm's script has its program: beside it, or in the same node_modules. false: too long. */
+static bool name_of_package(const char *script, size_t i, char ret[PATH_MAX])
+{
+	static const char *const places[PLACES] = {
+		"/../@deno/" PLATFORM "/deno", "/node_modules/@deno/" PLATFORM "/deno"};
+	const char *slash = strrchr(script, '/');
+	int n = snprintf(ret, PATH_MAX, "%.*s%s", (int)(slash - script), script, places[i]);
+	return n > 0 && n < PATH_MAX;
+}
+
 static int of_package(const char *script, char ret[PATH_MAX])
 {
-	static const char *const places[] = {
-		"/../@deno/" PLATFORM "/deno", "/node_modules/@deno/" PLATFORM "/deno"};
-	char dir[PATH_MAX];
-	const char *slash = strrchr(script, '/');
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int n = snprintf(
-			dir, sizeof(dir), "%.*s%s", (int)(slash - script), script, places[i]);
-		if (n > 0 && (size_t)n < sizeof(dir) && kind_of(dir) == KIND_ELF)
-			return realpath(dir, ret) ? 0 : -errno;
-	}
+	char name[PATH_MAX];
+	for (size_t i = 0; i < PLACES; i++)
+		if (name_of_package(script, i, name) && kind_of(name) == KIND_ELF)
+			return realpath(name, ret) ? 0 : -errno;
 	return -ENOENT;
 }
 
@@ -67,6 +72,27 @@ static int look(int at, const char *name, struct ward_patient_found *ret)
 		return kind == KIND_ELF ? 0 : -ENOENT;
 	memcpy(script, ret->text, sizeof(script));
 	return of_package(script, ret->text);
+}
+
+/*
+ * npm's script names its program by a path of its own, on which links may lie, too. -ENOTSUP: the
+ * script names another program by now.
+ */
+static int add_way(struct ward_mode_found *f, struct ward_err *err)
+{
+	char script[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
+	const bool found = realpath(f->name, script);
+	if (found && strcmp(script, f->program) == 0)
+		return 0;
+	for (size_t i = 0; found && i < PLACES; i++) {
+		if (!name_of_package(script, i, name) || !realpath(name, real) ||
+			strcmp(real, f->program) != 0)
+			continue;
+		f->way = strdup(name);
+		return f->way ? 0 : ward_err_sys(err, -ENOMEM, "mode deno");
+	}
+	return ward_err_set(
+		err, -ENOTSUP, "mode deno: %s changes while wardfs looks at it", f->name);
 }
 
 int ward_deno_find(
@@ -87,8 +113,7 @@ int ward_deno_find(
 			"mode deno: %s lies in the project, where a session could replace it; "
 			"fix: npm install -g deno",
 			s.found.program);
-		free(s.found.program);
-		free(s.found.name);
+		ward_mode_found_clear(&s.found);
 		return -ENOTSUP;
 	}
 	if (ward_mode_emptied(s.found.program)) {
@@ -99,6 +124,11 @@ int ward_deno_find(
 			s.found.program, ward_mode_emptied(s.found.program));
 		ward_mode_found_clear(&s.found);
 		return -ENOTSUP;
+	}
+	int r = add_way(&s.found, err);
+	if (r < 0) {
+		ward_mode_found_clear(&s.found);
+		return r;
 	}
 	*ret = s.found;
 	return 0;

@@ -14,6 +14,7 @@
 #include "enforcer/modes/deno.h"
 #include "enforcer/modes/operations.h"
 #include "enforcer/policy/outline.h"
+#include "enforcer/policy/proxy.h"
 
 /* Ports of an `allow` that names none (wardfs-policy(5)). */
 static const char *const default_ports[] = {"443", "80"};
@@ -227,6 +228,8 @@ static int network_flags(const struct ward_mode_asked *a, struct ward_mode_comma
 	if (r == 0 && s->net != WARD_NET_NONE && s->net != WARD_NET_HOST) {
 		add_published(&h.net, &s->net_publish);
 		add_forwarded(&h.net, &s->net_forward);
+		/* fetch() asks for the proxy as well, which decides about each destination. */
+		add_value(&h.net, WARD_PROXY_INSIDE, "the proxy inside");
 		r = put_list(ret, "--allow-net", &h.net);
 	}
 	/* Modules of the network come from hosts that are named; npm: takes the whole of it. */

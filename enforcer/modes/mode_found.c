@@ -8,6 +8,7 @@ void ward_mode_found_clear(struct ward_mode_found *f)
 {
 	free(f->program);
 	free(f->name);
+	free(f->way);
 	free(f->object);
 	free(f->source);
 	free(f->module);

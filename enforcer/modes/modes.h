@@ -46,6 +46,7 @@ struct ward_mode_host {
 struct ward_mode_found {
 	char *program; /* host path without links, owned; NULL: the mode has no runtime */
 	char *name;    /* how it was found: links may lead from here to it; owned; NULL: program */
+	char *way;     /* one more name that links may lead from; owned; NULL: none */
 	/* A program that the runtime loads, made once and kept in the state directory; NULL: none.
 	 * module: as the caller wrote what it is made from. Both owned. */
 	char *module, *object;

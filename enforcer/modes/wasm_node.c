@@ -45,6 +45,7 @@ static int find(const struct ward_mode_host *h, bool deno_too, struct ward_mode_
 			deno_too ? " and no Deno" : "");
 	ret->program = deno.program;
 	ret->name = deno.name;
+	ret->way = deno.way;
 	return 0;
 }
 

@@ -7,6 +7,9 @@
 
 #include "enforcer/base/err.h"
 
+/* The proxy inside a session (enforcer/net/entry/front.h), as http_proxy names it. */
+#define WARD_PROXY_INSIDE "198.18.0.1:3128"
+
 struct ward_proxy {
 	bool socks;	/* SOCKS5 (RFC 1928), else HTTP CONNECT (RFC 9110, 9.3.6) */
 	char host[256]; /* a name or an address, without brackets, lower case */

@@ -28,6 +28,7 @@ struct session {
 struct look {
 	struct ward_store *st;
 	const char *project; /* as records have it */
+	const char *quoted;  /* the same as JSON */
 	uint32_t owner;
 	struct ward_risk_facts *f;
 	char hex[65]; /* of the program's digest; "": none */
@@ -186,6 +187,19 @@ static int look_at_start(struct look *l, const char *line, size_t len, struct pa
 	}
 	json_decref(o);
 	return ours;
+}
+
+/* Does the first record name the project? Many are asked: so from its beginning, as text. */
+static bool may_be_ours(struct look *l, struct ward_log *log)
+{
+	ssize_t n = ward_log_read(log, l->buf, WARD_RISK_PAST_START, 0);
+	if (n <= 0)
+		return n < 0;
+	const char *end = memchr(l->buf, '\n', (size_t)n);
+	if (!end && (size_t)n == WARD_RISK_PAST_START)
+		return true;
+	return memmem(l->buf, (size_t)(end ? end - l->buf : n), l->quoted, strlen(l->quoted)) !=
+	       NULL;
 }
 
 /* Both ends of the trail. 1: it counts, 0: not; a negative errno: it cannot be read. */
@@ -354,23 +368,30 @@ int ward_risk_look_past(struct ward_store *st, const char *project, uint32_t own
 	ward_cleanup_free char *buf = malloc(WARD_RISK_PAST_BYTES);
 	struct look l = {.st = st, .owner = owner, .f = f, .buf = buf};
 	ward_cleanup(ward_buf_clear) struct ward_buf escaped = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf quoted = WARD_BUF_INIT;
 	size_t n = 0;
 	ward_escape(&escaped, project, strlen(project));
+	ward_escape_json(&quoted, project, strlen(project));
 	l.project = ward_buf_str(&escaped);
+	l.quoted = ward_buf_str(&quoted);
 	for (size_t i = 0; f->program.has_digest && i < sizeof(f->program.digest); i++) {
 		l.hex[2 * i] = digits[f->program.digest[i] >> 4];
 		l.hex[2 * i + 1] = digits[f->program.digest[i] & 15];
 	}
-	int r = buf && ward_buf_error(&escaped) == 0 ? ward_store_list(st, &names, err) : -ENOMEM;
+	int r = buf && ward_buf_error(&escaped) == 0 && ward_buf_error(&quoted) == 0
+			? ward_store_list(st, &names, err)
+			: -ENOMEM;
 	if (r == 0)
 		look_at_ledger(&l, &names);
 	if (r == 0)
 		r = sort(st, &names, &v, &n);
-	for (size_t i = 0;
-		r == 0 && i < n && i < WARD_RISK_PAST_BEGUN && f->past < WARD_RISK_PAST_MAX; i++) {
+	for (size_t i = 0; r == 0 && i < n && f->past < WARD_RISK_PAST_MAX; i++) {
 		ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
 		struct past p = {.name = v[i].name};
 		int found = ward_store_open_log(st, v[i].name, &log, NULL);
+		/* What others did lately does not hide what this project did. */
+		if (found == 0 && i >= WARD_RISK_PAST_BEGUN && !may_be_ours(&l, log))
+			continue;
 		if (found == 0)
 			found = look_at_log(&l, log, &p);
 		if (found == -ENOMEM)

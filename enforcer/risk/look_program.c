@@ -471,13 +471,40 @@ static bool is_fetched(char *const *argv)
 	return false;
 }
 
-/* Is the text behind this option the command, and the caller's own? A shell's -e is none. */
-static bool brings_text(const char *program, const char *option)
+/* Options of one letter that take no argument and change nothing of what is run. */
+static bool is_plain(const char *option, const char *letters)
 {
-	static const char *const shells[] = {"sh", "bash", "dash", "ksh*", "zsh", "ash", "mksh"};
-	return strcmp(option, "-c") == 0 ||
-	       (strcmp(option, "-e") == 0 &&
-		       !is_one(shells, sizeof(shells) / sizeof(shells[0]), program, program));
+	return option[0] == '-' && option[1] && strspn(option + 1, letters) == strlen(option + 1);
+}
+
+/* Programs that take a command as text: by which option, and which others may stand before it. */
+static const struct {
+	const char *program, *text, *plain;
+} texts[] = {
+	{"sh", "-c", "efuvx"},
+	{"*[abdzh]sh", "-c", "efuvx"},
+	{"ksh*", "-c", "efuvx"},
+	{"python*", "-c", "BEIOSbdqsuv"},
+	{"perl*", "-e", "lw"},
+	{"ruby*", "-e", "w"},
+	{"node*", "-e", ""},
+	{"bun", "-e", ""},
+	{"php*", "-r", "n"},
+};
+
+/* What the options say: the text behind them is the command, and the caller's own. */
+static bool brings_text(char *const *argv)
+{
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (fnmatch(texts[i].program, base_of(argv[0]), 0) != 0)
+			continue;
+		size_t at = 1;
+		while (argv[at] && strcmp(argv[at], texts[i].text) != 0 &&
+			is_plain(argv[at], texts[i].plain))
+			at++;
+		return argv[at] && strcmp(argv[at], texts[i].text) == 0;
+	}
+	return false;
 }
 
 /*
@@ -486,15 +513,12 @@ static bool brings_text(const char *program, const char *option)
  */
 static int look_at_script(struct look *l, char *const *argv)
 {
-	bool unsure = false;
 	size_t i = 1;
-	for (; argv[i] && i < ARGUMENTS_MAX && argv[i][0] == '-'; i++) {
-		if (brings_text(argv[0], argv[i]))
-			return 0;
-		unsure = true;
-	}
-	if (!argv[i] && !unsure)
+	if (!argv[1] || brings_text(argv))
 		return 0;
+	while (argv[i] && i < ARGUMENTS_MAX && argv[i][0] == '-')
+		i++;
+	const bool unsure = i > 1;
 	ward_cleanup(file_clear) struct file file = FILE_INIT;
 	int r = argv[i] && i < ARGUMENTS_MAX ? open_in(l->c, "", 0, argv[i], false, &file) : 0;
 	if (r < 0)
@@ -506,14 +530,81 @@ static int look_at_script(struct look *l, char *const *argv)
 	return r;
 }
 
-/* Where the command begins that a program such as env(1) starts. */
-static char *const *command_of(char *const *argv)
+/* Does an argument say that this program starts a command, or runs a file, that is not found here?
+ */
+static bool hands_on(char *const *argv, const char *path)
 {
-	for (argv++; *argv; argv++)
-		if ((*argv)[0] != '-' && !strchr(*argv, '=') &&
-			((*argv)[0] < '0' || (*argv)[0] > '9'))
+	static const struct {
+		const char *program, *argument;
+	} all[] = {
+#define RISK_HANDS(program, argument) {program, argument},
+#include "conf/risk.table"
+#undef RISK_HANDS
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		for (size_t k = 1; is_one(&all[i].program, 1, path, argv[0]) && argv[k]; k++)
+			if (fnmatch(all[i].argument, argv[k], 0) == 0)
+				return true;
+	return false;
+}
+
+/* A variable that says what is loaded or run besides. */
+static bool steers(const char *assignment)
+{
+	static const char *const patterns[] = {
+#define RISK_STEERS(pattern) pattern "=*",
+#include "conf/risk.table"
+#undef RISK_STEERS
+	};
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (fnmatch(patterns[i], assignment, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Takes no argument of its own, or brings it along, or takes a number; and is no text to split. */
+static bool is_certain(const char *option)
+{
+	static const char *const all[] = {"--", "-", "-c", "-i", "-k", "-n", "-p", "-v", "-w",
+		"--foreground", "--ignore-environment", "--preserve-status", "--verbose", "--wait"};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(option, all[i]) == 0)
+			return true;
+	return fnmatch("-[ceikno][0-9L]*", option, 0) == 0 || fnmatch("-[0-9]*", option, 0) == 0;
+}
+
+/*
+ * Where the command begins that a program such as env(1) starts. *ret_sure: it begins there, and is
+ * all that is run; an option may also take what looks like a command for its own argument.
+ */
+static char *const *command_of(char *const *argv, bool *ret_sure)
+{
+	*ret_sure = true;
+	for (argv++; *argv; argv++) {
+		if ((*argv)[0] == '-')
+			*ret_sure &= is_certain(*argv);
+		else if (strchr(*argv, '='))
+			*ret_sure &= !steers(*argv);
+		else if ((*argv)[0] < '0' || (*argv)[0] > '9')
 			return argv;
+	}
 	return argv;
+}
+
+/* What this program runs: goes on to the command that it starts; NULL: it starts none. */
+static int look_beyond(struct look *l, char *const *argv, const char *path, char *const **ret)
+{
+	bool sure = true;
+	*ret = NULL;
+	if (runs_a_command(path, argv[0])) {
+		*ret = command_of(argv, &sure);
+		if (!sure)
+			unresolved(l, argv[0], WARD_ORIGIN_PROJECT);
+		return 0;
+	}
+	if (hands_on(argv, path))
+		unresolved(l, argv[0], WARD_ORIGIN_PROJECT);
+	return runs_a_file(path, argv[0]) ? look_at_script(l, argv) : 0;
 }
 
 int ward_risk_look_program(
@@ -547,10 +638,8 @@ int ward_risk_look_program(
 			break;
 		snprintf(path, sizeof(path), "%s", file.path);
 		r = look_at_file(&l, &file);
-		bool starts = r == 0 && runs_a_command(path, argv[0]);
-		if (r == 0 && !starts && runs_a_file(path, argv[0]))
-			r = look_at_script(&l, argv);
-		argv = starts ? command_of(argv) : NULL;
+		if (r == 0)
+			r = look_beyond(&l, argv, path, &argv);
 	}
 	/* Programs that start one another, and no end of it. */
 	if (r == 0 && links == CHAIN_MAX && argv && *argv)

@@ -173,8 +173,10 @@ int ward_risk_look_program(const struct ward_risk_command *c, struct ward_risk_f
  * after ward_risk_look_program(). No trail is verified: `wardfs audit verify` does that. -ENOMEM,
  * or what listing the sessions fails with.
  */
-#define WARD_RISK_PAST_LISTED 512U	  /* sessions whose time is read */
-#define WARD_RISK_PAST_BEGUN 24U	  /* whose first record is read */
+#define WARD_RISK_PAST_LISTED 512U /* sessions whose time is read */
+#define WARD_RISK_PAST_BEGUN 24U   /* whose first record is read */
+/* Of the others those count whose first record names the project, and this much of it is read. */
+#define WARD_RISK_PAST_START (16U << 10)
 #define WARD_RISK_PAST_MAX 8U		  /* whose further records are read */
 #define WARD_RISK_PAST_BYTES (128U << 10) /* at each end of a trail; of the ledger, at its end */
 int ward_risk_look_past(struct ward_store *st, const char *project, uint32_t owner,

@@ -28,6 +28,7 @@ const act: Record<string, (...a: string[]) => unknown> = {
 	env: (n) => Deno.env.get(n),
 	run: (p) => new TextDecoder().decode(new Deno.Command(p, { args: ["ran"] }).outputSync().stdout).trim(),
 	net: async (h) => { (await Deno.connect({ hostname: h, port: 443 })).close(); return "connected"; },
+	fetch: async (u) => (await fetch(u)).status,
 	text: async () => (await import("./.env", { with: { type: "text" } })).default.trim(),
 };
 for (const arg of Deno.args) {
@@ -78,6 +79,16 @@ expect 0 "$WARDFS" audit show -v both
 has "$OUT" '"mode":"deno"'
 has "$OUT" '"seccomp":"strict"'
 
+# fetch() goes by the proxy inside: nothing but the name is in its way, which nobody serves here.
+printf '[policy]\nversion = 1\nextends = medium\nmode = deno\n[network]\nmode = allowlist\nallow = one.example\n' >"$HOME/net.policy"
+expect 0 "$WARDFS" run -s fetches --policy "$HOME/net.policy" try.ts "fetch https://one.example/" "fetch https://two.example/"
+has "$OUT" "fetch https://one.example/: TypeError"
+has "$OUT" "fetch https://two.example/: NotCapable"
+expect 0 "$WARDFS" audit denials fetches
+has "$OUT" "two.example"
+hasnt "$OUT" "198.18.0.1"
+hasnt "$OUT" "one.example"
+
 # From standard input, as a test, with an exit status, in `wardfs exec`.
 echo 'console.log("from", "stdin"); Deno.exit(7)' >in.js
 expect 7 "$WARDFS" run --mode deno - <in.js
@@ -114,6 +125,8 @@ for wide in "deno run -A try.ts" "deno run --allow-env try.ts" "deno eval 1" "de
 	# shellcheck disable=SC2086
 	expect 2 "$WARDFS" run --mode deno -- $wide
 done
+expect 2 "$WARDFS" run --mode deno -- deno try.ts
+has "$ERR" "fix: deno run try.ts"
 DENO_PERMISSION_BROKER_PATH=$PWD/broker expect 0 "$WARDFS" run --env DENO_PERMISSION_BROKER_PATH --mode deno try.ts "read /etc/hostname"
 has "$OUT" NotCapable
 PATH=/usr/bin:/bin expect 125 "$WARDFS" run --mode deno try.ts

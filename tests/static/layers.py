@@ -46,6 +46,8 @@ MAY_INCLUDE = {
                        "enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h",
                        "enforcer/policy/policy.h", "enforcer/policy/settings.h",
                        "enforcer/policy/outline.h", "enforcer/policy/explain.h",
+                       # Where the proxy inside is.
+                       "enforcer/policy/proxy.h",
                        # The names of what a module may import.
                        "enforcer/wasm/host/wasi.def"],
     # Images of the store, and the program that unpacks them.

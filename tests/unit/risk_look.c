@@ -233,6 +233,14 @@ static void origin_is(struct place *p, enum ward_origin want, const char *fmt, c
 	ward_risk_facts_clear(&f);
 }
 
+/* Does this host have the program that a command begins with? */
+static bool there(const char *words)
+{
+	char path[100];
+	snprintf(path, sizeof(path), "/usr/bin/%.*s", (int)strcspn(words, " "), words);
+	return access(path, X_OK) == 0;
+}
+
 START_TEST(where_programs_come_from)
 {
 	struct place p;
@@ -253,6 +261,24 @@ START_TEST(where_programs_come_from)
 	origin_is(&p, WARD_ORIGIN_PROJECT, "%s", "sh x.py");
 	origin_is(&p, WARD_ORIGIN_PROJECT, "%s", "env A=1 nice -n 5 sh x.py");
 	origin_is(&p, WARD_ORIGIN_PROJECT, "%s", "timeout 5 ./run");
+	/* An option may take what looks like the command. Others run a file besides the text. */
+	static const char *const hidden[] = {"env -u ls ./run", "env -S./run",
+		"env --split-string=./run ls", "env LD_PRELOAD=./run ls", "time -o ls ./run",
+		"xargs ./run", "find . -exec ./run ;",
+		"sh --rcfile=./run -c :", "perl -I. -Mx -e 1", "perl -c x.py"};
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (there(hidden[i]))
+			origin_is(&p, WARD_ORIGIN_PROJECT, "%s", hidden[i]);
+	/* The control: options that take nothing, or a number, hide nothing. */
+	static const char *const plain[] = {"ls", "env -i A=B ls", "nice -n 5 ls", "nice -n5 ls",
+		"timeout -k 3 --foreground 5 ls", "find . -name x", "sh -eu -c :", "perl -lw -e 1"};
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (there(plain[i])) {
+			struct ward_risk_facts none = of_command(&p, plain[i]);
+			ck_assert_msg(none.origin != WARD_ORIGIN_PROJECT && !none.unresolved, "%s",
+				plain[i]);
+			ward_risk_facts_clear(&none);
+		}
 	/* The control: a text of the caller's is no file. */
 	struct ward_risk_facts sh = of_command(&p, "sh"), text = of_command(&p, "sh -c ./run");
 	ck_assert_int_eq(sh.origin, text.origin);

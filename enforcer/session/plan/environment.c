@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "enforcer/policy/proxy.h"
+
 /* Where programs are when the owner's PATH says nothing. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 /* execve(2) takes far fewer; bounds a hostile environment. */
@@ -192,8 +194,8 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note, struct ward_err *err)
 {
 	/* Lower case, as curl wants the first; and what node 24 asks for. */
-	static const char *const proxy[] = {"http_proxy=http://198.18.0.1:3128",
-		"https_proxy=http://198.18.0.1:3128", "all_proxy=socks5h://198.18.0.1:3128",
+	static const char *const proxy[] = {"http_proxy=http://" WARD_PROXY_INSIDE,
+		"https_proxy=http://" WARD_PROXY_INSIDE, "all_proxy=socks5h://" WARD_PROXY_INSIDE,
 		"no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1"};
 	/*
 	 * These try again whatever the error was, after pauses: npm two times in 70 s

@@ -296,9 +296,9 @@ static int check_anchors(const struct ward_run_plan *p, struct ward_err *err)
  */
 static int check_runtime(const struct ward_run_plan *p, struct ward_err *err)
 {
-	const char *const names[] = {p->found.name, p->found.program};
+	const char *const names[] = {p->found.name, p->found.way, p->found.program};
 	int r = 0;
-	for (size_t i = 0; i < 2 && r == 0; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r == 0; i++)
 		if (names[i])
 			r = check_way(p, "the runtime", names[i],
 				"a session could replace what the next one runs", err);

@@ -20,6 +20,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/explain.h"
+#include "enforcer/policy/proxy.h"
 #include "enforcer/session/ask/asker.h"
 #include "enforcer/session/owner/project.h"
 #include "enforcer/session/plan/runtime.h"
@@ -202,12 +203,20 @@ static bool is_published(const struct ward_permission *x, const char *value)
 	return false;
 }
 
+/* fetch() asks for the proxy as well. The proxy decides about each destination by itself. */
+static bool is_proxy(const struct ward_permission *x, const char *value)
+{
+	const enum ward_net net = ward_policy_settings(x->policy)->net;
+	return (net == WARD_NET_ALLOWLIST || net == WARD_NET_PROXY) &&
+	       strcmp(value, WARD_PROXY_INSIDE) == 0;
+}
+
 static void decide_net(const struct ward_permission *x, struct question *q)
 {
 	if (ward_policy_settings(x->policy)->net == WARD_NET_HOST)
 		q->allowed = true;
 	else if (q->value && strrchr(q->value, ':'))
-		q->allowed = is_published(x, q->value) ||
+		q->allowed = is_published(x, q->value) || is_proxy(x, q->value) ||
 			     ward_policy_connect_inside(x->policy, q->value, &q->place, &q->text) ==
 				     WARD_VERDICT_ALLOW;
 }

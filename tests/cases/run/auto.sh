@@ -340,6 +340,20 @@ cd "$here" || exit 1
 expect 0 "$WARDFS" run --mode process -- true
 risk -- true
 costs past-loose
+# Many sessions of another project do not hide them.
+fresh
+i=0
+while [ $i -lt 30 ]; do
+	"$WARDFS" run -- true || fail "session $i"
+	i=$((i + 1))
+done
+risk -- true
+free past-refused
+free past-loose
+cd "$here" || exit 1
+risk -- true
+costs past-refused
+costs past-loose
 
 echo "--- refusals in the middle of a long trail count as well"
 fresh

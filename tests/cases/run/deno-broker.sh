@@ -44,16 +44,22 @@ ask -s asks x.ts "read kept.txt" "read ./sub/../kept.txt" "read $PWD/kept.txt" "
 	"read .env" "read /etc/hostname" "read ../beside/x" "read /workspace/../etc/hostname" "read" "write kept.txt" "write .git/config" \
 	"write .git" "write /tmp/x" "write <TMP>" "write" "env HOME" "env" "sys hostname" "run" "run /bin/true" "run git" "run ls" "ffi /lib/x.so" "ffi ./sub/x.so" "other x" \
 	"net one.example:443" "net one.example:22" "net two.example:8443" "net three.example:443" "net one.example" "net" \
-	"net 0.0.0.0:8000" "net 0.0.0.0:8001" "import one.example:443" "import three.example:443"
+	"net 0.0.0.0:8000" "net 0.0.0.0:8001" "net 198.18.0.1:3128" "net 198.18.0.1:22" "import one.example:443" "import three.example:443"
 for line in "read kept.txt: allow" "read ./sub/../kept.txt: allow" "read $PWD/kept.txt: allow" "read /workspace/kept.txt: allow" \
 	"read secret.txt: deny" "read .env: allow" "read /etc/hostname: deny" "read ../beside/x: deny" "read /workspace/../etc/hostname: deny" \
 	"read: deny" "write kept.txt: allow" "write .git/config: deny" "write /tmp/x: allow" "write <TMP>: allow" \
 	"write: deny" "env HOME: allow" "env: allow" "sys hostname: allow" "run: deny" "run /bin/true: deny" "run git: deny" "ffi /lib/x.so: deny" \
 	"other x: deny" "net one.example:443: allow" "net one.example:22: deny" "net two.example:8443: allow" "net three.example:443: deny" \
-	"net one.example: deny" "net: deny" "net 0.0.0.0:8000: allow" "net 0.0.0.0:8001: deny" "import one.example:443: allow" \
+	"net one.example: deny" "net: deny" "net 0.0.0.0:8000: allow" "net 0.0.0.0:8001: deny" \
+	"net 198.18.0.1:3128: allow" "net 198.18.0.1:22: deny" "import one.example:443: allow" \
 	"import three.example:443: deny"; do
 	has "$OUT" "$line"
 done
+
+# fetch() asks for the proxy that the variables name. Without a network there is none.
+sed 's/^mode = allowlist/mode = none/; /^allow = /d; /^publish/d' ../policy >../none
+expect 0 "$WARDFS" run --policy ../none x.ts "net 198.18.0.1:3128"
+has "$OUT" "net 198.18.0.1:3128: deny"
 
 echo "--- records, as the script spelled it"
 expect 0 "$WARDFS" audit verify asks

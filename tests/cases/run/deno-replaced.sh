@@ -48,6 +48,28 @@ has "$ERR" 'lies in the tree /tools'
 policy read
 expect 0 with "$TOP/tools/bin"
 
+# npm's script names its program by a path of its own, and a link on that path counts as well.
+case $(uname -m) in
+x86_64) platform=linux-x64-glibc ;;
+aarch64) platform=linux-arm64-glibc ;;
+*) platform= ;;
+esac
+if [ "$platform" ]; then
+	mkdir -p ../npm/deno ../npm/@deno/$platform ../elsewhere
+	printf '#!/bin/sh\n' >../npm/deno/deno
+	chmod +x ../npm/deno/deno
+	cp /bin/echo ../npm/@deno/$platform/deno
+	cp /bin/echo ../elsewhere/deno
+	expect 0 with "$TOP/npm/deno"
+	has "$OUT" 'x.ts'
+	rm -r ../npm/@deno/$platform
+	ln -s "$TOP/elsewhere" link
+	ln -s "$TOP/p/link" ../npm/@deno/$platform
+	expect 125 with "$TOP/npm/deno"
+	has "$ERR" "$TOP/p/link lies in the tree /workspace, within the agent's reach"
+	rm link
+fi
+
 # A server that stopped, before the one that answers.
 mkdir ../back/bin
 "$WARD_BUILD/tests/support/foldfs" exact "$TOP/back" "$TOP/slow" &
