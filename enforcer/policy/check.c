@@ -714,8 +714,9 @@ static void check_quotas(const struct checker *c)
 				continue;
 			ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 			ward_buf_printf(&why,
-				"never decides: %s:%u gives the quota around it, [quota %s], %s = %s",
-				o->file, o->line, o->instance, o->key->name, o->value);
+				"never decides: " WARD_PLACE_FMT
+				" gives the quota around it, [quota %s], %s = %s",
+				WARD_PLACE(o->file, o->line), o->instance, o->key->name, o->value);
 			say_entry(c, e, ward_buf_str(&why), "lower its number, or remove the line");
 			break;
 		}

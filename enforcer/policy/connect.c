@@ -149,7 +149,7 @@ static void put_entry(const struct ward_entry *e, const char *otherwise, struct 
 		ward_buf_puts(text, otherwise);
 		return;
 	}
-	ward_buf_printf(place, "%s:%u", e->file, e->line);
+	ward_buf_printf(place, WARD_PLACE_FMT, WARD_PLACE(e->file, e->line));
 	ward_buf_printf(text, "[network] %s = %s", e->key->name, e->value);
 }
 

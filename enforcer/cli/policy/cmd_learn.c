@@ -360,7 +360,7 @@ static void tell_finding(void *user, const struct ward_finding *f)
 {
 	(void)user;
 	if (!f->note && strcmp(f->file, "proposal") == 0)
-		ward_sayf("%s:%u: %s: %s", f->file, f->line, f->what, f->why);
+		ward_sayf(WARD_PLACE_FMT ": %s: %s", WARD_PLACE(f->file, f->line), f->what, f->why);
 }
 
 static int check(struct proposal *p, struct ward_err *err)

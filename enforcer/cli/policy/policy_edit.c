@@ -130,7 +130,7 @@ static void say_finding(void *user, const struct ward_finding *f)
 {
 	const char *file = user;
 	if (!f->note && strncmp(f->file, file, strlen(file)) == 0)
-		ward_sayf("%s:%u: %s: %s", file, f->line, f->what, f->why);
+		ward_sayf(WARD_PLACE_FMT ": %s: %s", WARD_PLACE(file, f->line), f->what, f->why);
 }
 
 static int install(struct editing *e, struct ward_err *err)

@@ -85,7 +85,8 @@ static void take_lift(void *user, const struct ward_rule *lift, uint32_t want)
 	if (ward_policy_lift_look(l->policy, lift->pattern, want, &lifts, &left) < 0)
 		return;
 	if (!lifts) {
-		ward_sayf("%s:%u lifts nothing of %s", lift->file, lift->line, lift->pattern);
+		ward_sayf(WARD_PLACE_FMT " lifts nothing of %s", WARD_PLACE(lift->file, lift->line),
+			lift->pattern);
 		return;
 	}
 	if (l->n++ < LIFTS_NAMED)
