@@ -167,6 +167,24 @@ int ward_policy_place_would(const char *policy, enum ward_project_which which,
 	return look(policy, true, which, p, err);
 }
 
+int ward_policy_place_named(struct ward_policy_place *place, struct ward_err *err)
+{
+	struct ward_source_text base;
+	size_t len = 0;
+	char *name = NULL;
+	if (!ward_policy_source(place->policy, WARD_SOURCE_BASE, &base))
+		return 0;
+	if (!ward_profile_text(base.file, &len))
+		name = strdup(base.file);
+	else if (asprintf(&name, "a file of yours that extends %s", base.file) < 0)
+		name = NULL;
+	if (!name)
+		return ward_err_sys(err, -ENOMEM, "policy");
+	free(place->owner_file);
+	place->owner_file = name;
+	return 0;
+}
+
 void ward_policy_place_clear(struct ward_policy_place *p)
 {
 	size_t n = p->sources ? ward_policy_settings(p->policy)->n_trees : 0;

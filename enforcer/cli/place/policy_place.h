@@ -40,6 +40,9 @@ int ward_policy_place_would(const char *policy, enum ward_project_which which,
 void ward_shared_say(const char *file);
 /* Says on stderr that a nearer directory is not taken for the project, and what makes it one. */
 void ward_project_say(const struct ward_project *project);
+/* With --policy, a line would have to go into the file that it names: makes that owner_file, or
+ * words for it where it names a shipped profile. -ENOMEM. */
+int ward_policy_place_named(struct ward_policy_place *place, struct ward_err *err) ward_must_check;
 void ward_policy_place_clear(struct ward_policy_place *p);
 
 /*
