@@ -322,6 +322,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
+	if (status == WARD_EXIT_NOT_FOUND && err.code)
+		ward_agent_say_install(&p.agent);
 	/* Some causes tell their fix by themselves. */
 	if (notes.unprepared && !strstr(err.text, "fix: "))
 		ward_doctor_say();
