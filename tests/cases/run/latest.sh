@@ -67,7 +67,25 @@ expect 0 "$WARDFS" exec latest -- sh -c 'echo $WARDFS_SESSION'
 	expect 0 "$WARDFS" audit show --json
 	has "$OUT" '"session":"other"'
 	has "$ERR" "'latest' is other"
+	expect 0 "$WARDFS" audit list
+	has "$OUT" "other "
+	has "$OUT" "c "
+	hasnt "$ERR" more
 )
+# A list is of this project, and says what it leaves out; a question of programs, and one about
+# records, is of all.
+expect 0 "$WARDFS" audit list
+has "$OUT" "c "
+hasnt "$OUT" "other "
+has "$ERR" "1 more session, of other projects or without a trail: 'wardfs audit list --all'"
+expect 0 "$WARDFS" audit list --all
+has "$OUT" "c "
+has "$OUT" "other "
+hasnt "$ERR" more
+expect 0 "$WARDFS" audit list --json
+has "$OUT" '"session": "other"'
+expect 0 "$WARDFS" audit list --kind session.start
+has "$OUT" "other "
 expect 0 "$WARDFS" audit show --json latest
 has "$OUT" '"session":"c"'
 hasnt "$OUT" '"session":"other"'
