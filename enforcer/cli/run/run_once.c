@@ -197,6 +197,7 @@ static int plan_sign_in(struct prepared *p, struct ward_err *err)
 		memcpy(p->publish, was.v, was.n * sizeof(*p->publish));
 	p->publish[was.n] = p->port;
 	*o = (struct ward_strs){p->publish, was.n + 1};
+	p->o.sign_in_port = p->port;
 	ward_run_plan_clear(&p->plan);
 	p->plan = WARD_RUN_PLAN_INIT;
 	if (ward_run_plan_make(&p->o, &p->plan, &ignored) == 0)
