@@ -401,7 +401,7 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 	const char *file = a->file ? a->file : p->place.owner_file;
 	int r = 0;
 	if (!file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+		return ward_policy_place_need(&p->place, err);
 	if (a->file) {
 		r = ward_output_write(file, a->force, &p->text, err);
 	} else {
@@ -586,7 +586,7 @@ static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
 	if (!a->write || a->force)
 		return 0;
 	if (!file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+		return ward_policy_place_need(&p->place, err);
 	if (a->file)
 		return lstat(file, &st) == 0
 			       ? ward_err_set(err, -EEXIST,

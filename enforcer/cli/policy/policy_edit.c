@@ -181,8 +181,8 @@ static int edit(struct editing *e, struct ward_err *err)
 static int begin(struct editing *e, struct ward_err *err)
 {
 	const struct ward_policy_place *place = e->place;
-	if (!place->owner_file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home");
+	if (ward_policy_place_need(place, err) < 0)
+		return -ENOENT;
 	int r = ward_owner_file_get(place->owner_file, &place->id, &e->was, err);
 	if (r == 0)
 		return ward_err_set(err, -ENOENT, "%s does not exist; 'wardfs init' writes one",

@@ -777,6 +777,8 @@ int ward_policy_cmd_explain(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
 	int r = ward_policy_place_find(a.o.policy, &place, &err);
+	if (r == 0)
+		ward_policy_place_say_none(&place);
 	if (r == 0 && a.o.policy)
 		r = ward_policy_place_named(&place, &err);
 	if (r == 0)
