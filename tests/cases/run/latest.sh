@@ -99,7 +99,7 @@ expect 0 "$WARDFS" kill other
 	git init -q ../third
 	cd ../third || exit 1
 	expect 125 "$WARDFS" audit show
-	has "$ERR" "no session of this project ($PWD) has a trail"
+	has "$ERR" "no session of this project ($PWD) has a trail; wardfs audit list --all"
 )
 kill -0 $c || fail "c of this project ended"
 expect 0 "$WARDFS" kill c
