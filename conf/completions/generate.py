@@ -18,8 +18,8 @@ KINDS = {"FILE|PROFILE": "policy", "PROFILE": "profile", "FILE": "file", "PATH":
          "USER": "user", "CMD": "command", "ACTION": "action", "VERB": "rule", "KEY": "file",
          "A": "policy", "B": "policy"}
 # Lists of words, and where --help has them.
-WORDS_FROM = {"mode": (["run"], r"Isolation: (.*?) --net"),
-              "level": (["run"], r"for mode auto: ([a-z, ]+)\."),
+WORDS_FROM = {"mode": (["run"], r"Isolation: (.*?) +(?:-., )?--"),
+              "level": (["run"], r"for mode auto: ((?:[a-z]+, )+[a-z]+)"),
               "action": (["policy", "explain"], r"ACTION is one of: ([a-z ]+)"),
               "rule": (["policy", "add"], r"VERB is one of: ([a-z ]+)")}
 WORDS = dict.fromkeys(WORDS_FROM, "")

@@ -80,7 +80,10 @@ static const struct ward_cli_word words[] = {
 
 static const struct ward_cli_verbs all = {"wardfs",
 	"Runs commands, such as AI coding agents, in a guarded workspace. A policy decides which files\n"
-	"and hosts they reach, and a trail that can be verified records what they did.\n",
+	"and hosts they reach, and a trail that can be verified records what they did.\n\n"
+	"    wardfs run -- claude             start an agent in the project around this directory\n"
+	"    wardfs audit denials             what was refused, and what would permit it\n"
+	"    wardfs policy add read PATH      permit it from now on\n",
 	verbs, sizeof(verbs) / sizeof(*verbs), words};
 
 /* The descriptors 0, 1 and 2 must be somebody's: an open() of ours must never become stdout. */

@@ -103,7 +103,7 @@ static void add_path(
 
 static void say_rule(const struct ward_rule *rule, struct ward_buf *b)
 {
-	ward_buf_printf(b, "%s:%u", rule->file, rule->line);
+	ward_buf_printf(b, WARD_PLACE_FMT, WARD_PLACE(rule->file, rule->line));
 }
 
 /* The sandbox's own directory for what lasts as long as the session. */

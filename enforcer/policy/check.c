@@ -567,6 +567,7 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf fix = WARD_BUF_INIT;
 	if (c->p->settings.net == WARD_NET_HOST) {
 		say_entry(c, e, "never applies: mode = host allows everything",
 			"use mode = allowlist");
@@ -586,7 +587,13 @@ static void check_allowed(const struct checker *c, const struct ward_entry *e)
 	ward_buf_printf(&why, "%s nothing: %s  %s",
 		e->key->type == WARD_KEY_TYPE_ALLOW ? "allows" : "asks", ward_buf_str(&place),
 		ward_buf_str(&text));
-	say_entry(c, e, ward_buf_str(&why), "remove one of the two lines");
+	/* the rest of a profile is rarely what was meant to go */
+	if (strcmp(ward_buf_str(&text), "[network] mode = none") == 0)
+		ward_buf_printf(
+			&fix, "add 'mode = allowlist' to [network], above line %u", e->line);
+	else
+		ward_buf_puts(&fix, "remove one of the two lines");
+	say_entry(c, e, ward_buf_str(&why), ward_buf_str(&fix));
 }
 
 /* What it reaches beyond the hosts that somebody has named. */
@@ -717,8 +724,9 @@ static void check_quotas(const struct checker *c)
 				continue;
 			ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 			ward_buf_printf(&why,
-				"never decides: %s:%u gives the quota around it, [quota %s], %s = %s",
-				o->file, o->line, o->instance, o->key->name, o->value);
+				"never decides: " WARD_PLACE_FMT
+				" gives the quota around it, [quota %s], %s = %s",
+				WARD_PLACE(o->file, o->line), o->instance, o->key->name, o->value);
 			say_entry(c, e, ward_buf_str(&why), "lower its number, or remove the line");
 			break;
 		}

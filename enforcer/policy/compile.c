@@ -23,7 +23,14 @@ struct reading {
 	unsigned shipped; /* how many of its lines are a shipped profile's own */
 	/* what the rules count as: the source's kind, but in [files floor] and [files project] */
 	enum ward_source_kind kind;
+	const char *origin; /* the option that says what follows; NULL: none does */
 };
+
+/* What stands in front of the line in messages; 0 for the line where it is an option. */
+static const char *place_file(const struct reading *rd)
+{
+	return rd->origin ? rd->origin : rd->source->file;
+}
 
 static int no_memory(struct ward_err *err)
 {
@@ -120,7 +127,7 @@ static int on_section(
 		r = ward_value_sandbox_path(arg, false, err);
 		if (r == 0 && rd->section == &ward_sections[WARD_SECTION_TREE] &&
 			rd->source->kind != WARD_SOURCE_FLOOR)
-			r = add_tree(rd->p, arg, rd->source->file, line, err);
+			r = add_tree(rd->p, arg, place_file(rd), rd->origin ? 0 : line, err);
 	} else if (*arg) {
 		r = files_of(rd, arg, err);
 	}
@@ -185,8 +192,9 @@ static int add_rule(struct reading *rd, const struct ward_key *k, const char *va
 	if (!copy)
 		return no_memory(err);
 	p->rules[p->n_rules++] = (struct ward_rule){.source = rd->kind,
-		.file = rd->source->file,
-		.line = line,
+		.file = place_file(rd),
+		.line = rd->origin ? 0 : line,
+		.text_line = line,
 		.guard = ward_key_in(k, WARD_SECTION_GUARD) || k->type == WARD_KEY_TYPE_LIFT,
 		.liftable = liftable(rd, k, line),
 		.verb = k->verb,
@@ -240,8 +248,8 @@ static int add_entry(struct reading *rd, const struct ward_key *k, const char *v
 		.shipped = line <= rd->shipped && (rd->source->kind == WARD_SOURCE_PROFILE ||
 							  rd->source->kind == WARD_SOURCE_BASE),
 		.source = rd->source->kind,
-		.file = rd->source->file,
-		.line = line};
+		.file = place_file(rd),
+		.line = rd->origin ? 0 : line};
 	p->entries[p->n_entries++] = e;
 	return e.instance && e.value ? 0 : no_memory(err);
 }
@@ -268,9 +276,25 @@ static int on_pair(
 	return add_entry(rd, k, value, number, line, err);
 }
 
+/* The text of a source with this mark is ours: no other source may say whose its lines are. */
+static int on_origin(void *user, const char *text, const char **ret_file, struct ward_err *err)
+{
+	struct reading *rd = user;
+	struct ward_policy *p = rd->p;
+	if (grow((void **)&p->origins, &p->cap_origins, p->n_origins, sizeof(*p->origins)) < 0)
+		return no_memory(err);
+	char *copy = strdup(text);
+	if (!copy)
+		return no_memory(err);
+	p->origins[p->n_origins++] = copy;
+	rd->origin = *ret_file = copy;
+	return 0;
+}
+
 static int read_source(struct ward_policy *p, const struct ward_source *s, struct ward_err *err)
 {
-	static const struct ward_read_ops ops = {on_section, on_pair};
+	const struct ward_read_ops ops = {
+		on_section, on_pair, s->kind == WARD_SOURCE_RUN ? on_origin : NULL};
 	struct reading rd = {.p = p, .source = s, .shipped = shipped_lines(s->file)};
 	int r = ward_policy_read(s->file, s->text, s->len, &ops, &rd, err);
 	free(rd.instance);
@@ -350,8 +374,9 @@ static int read_all(struct ward_policy *p, struct ward_err *err)
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct ward_entry *e = &p->entries[i];
 		if (e->key->type == WARD_KEY_TYPE_EXTENDS && !profile)
-			return ward_err_set(err, -EINVAL, "%s:%u: extends: '%s' was not loaded",
-				e->file, e->line, e->value);
+			return ward_err_set(err, -EINVAL,
+				WARD_PLACE_FMT ": extends: '%s' was not loaded",
+				WARD_PLACE(e->file, e->line), e->value);
 	}
 	return 0;
 }
@@ -370,8 +395,8 @@ static int build_automaton(struct ward_policy *p, struct ward_err *err)
 		positions += patterns[i].n;
 		if (r == 0 && positions > WARD_AUTOMATON_POSITIONS_MAX)
 			r = ward_err_set(err, -EINVAL,
-				"%s:%u: the patterns up to here are too long together", rule->file,
-				rule->line);
+				WARD_PLACE_FMT ": the patterns up to here are too long together",
+				WARD_PLACE(rule->file, rule->line));
 		if (r < 0 || !patterns[i].n || !patterns[i].components[0].loop)
 			continue;
 		p->floats[p->n_floats++] = (uint32_t)i;
@@ -411,6 +436,9 @@ static void policy_free(struct ward_policy *p)
 	ward_expected_clear(p);
 	ward_settings_clear(&p->settings);
 	ward_found_clear(&p->found);
+	for (size_t i = 0; i < p->n_origins; i++)
+		free(p->origins[i]);
+	free(p->origins);
 	free(p->rules);
 	free(p->entries);
 	free(p->effective);

@@ -149,7 +149,7 @@ static void put_entry(const struct ward_entry *e, const char *otherwise, struct 
 		ward_buf_puts(text, otherwise);
 		return;
 	}
-	ward_buf_printf(place, "%s:%u", e->file, e->line);
+	ward_buf_printf(place, WARD_PLACE_FMT, WARD_PLACE(e->file, e->line));
 	ward_buf_printf(text, "[network] %s = %s", e->key->name, e->value);
 }
 
@@ -286,6 +286,33 @@ static void explain_loopback(const struct ward_destination *asked, struct ward_b
 			"wardfs policy add forward %.*s, for this project; wardfs run --forward %.*s, for one "
 			"run",
 			n, port, n, port);
+}
+
+/* The `allow` that covers it, though a mode without a network lets none decide. */
+static const struct ward_entry *find_allow(const struct ward_policy *p, const char *host_port)
+{
+	struct ward_destination asked, e;
+	if (p->settings.net != WARD_NET_NONE || !ward_destination_parse(host_port, true, &asked))
+		return NULL;
+	for (size_t i = 0; i < p->n_effective; i++)
+		if (p->effective[i]->key->type == WARD_KEY_TYPE_ALLOW &&
+			ward_destination_parse(p->effective[i]->value, false, &e) &&
+			ward_destination_covers(&e, &asked, false))
+			return p->effective[i];
+	return NULL;
+}
+
+bool ward_explain_no_mode(
+	const struct ward_policy *p, const char *host_port, struct ward_buf *ret_permit)
+{
+	const struct ward_entry *e = find_allow(p, host_port);
+	if (!e)
+		return false;
+	ward_buf_printf(ret_permit,
+		WARD_PLACE_FMT
+		" allows it, but the mode is none: add 'mode = allowlist' above that line",
+		WARD_PLACE(e->file, e->line));
+	return true;
 }
 
 void ward_explain_connect(const char *host_port, const char *text, struct ward_buf *b)

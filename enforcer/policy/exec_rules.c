@@ -141,8 +141,9 @@ int ward_programs_read(struct ward_policy *p, const struct ward_key *k, const ch
 		any = p->entries[i].key == k ? &p->entries[i] : NULL;
 	if (p->programs && !p->first_program && any)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [process] exec: this list and the list of the floor have no program in common, so the session could execute nothing",
-			any->file, any->line);
+			WARD_PLACE_FMT
+			": [process] exec: this list and the list of the floor have no program in common, so the session could execute nothing",
+			WARD_PLACE(any->file, any->line));
 	return 0;
 }
 

@@ -55,7 +55,7 @@ int ward_fact_find(const char *name, enum ward_fact *ret)
 void ward_rule_place(const struct ward_rule *r, struct ward_buf *b)
 {
 	if (r)
-		ward_buf_printf(b, "%s:%u", r->file, r->line);
+		ward_buf_printf(b, WARD_PLACE_FMT, WARD_PLACE(r->file, r->line));
 	else
 		ward_buf_puts(b, "default");
 }
@@ -106,6 +106,16 @@ static bool explain_asked(const struct ward_decision *d, struct ward_buf *b)
 	return true;
 }
 
+static void explain_program(const struct ward_rule *r, const char *path, struct ward_buf *b)
+{
+	ward_buf_puts(
+		b, "only programs of the list [process] exec may be executed, which begins at ");
+	ward_rule_place(r, b);
+	ward_buf_puts(b, ": add 'exec = ");
+	ward_pattern_quote(b, path, strlen(path));
+	ward_buf_puts(b, "' in [process] there");
+}
+
 void ward_explain_permit(const struct ward_decision *d, uint32_t want, const char *path,
 	const char *owner_file, struct ward_buf *b)
 {
@@ -134,12 +144,7 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		return;
 	}
 	if (r && r->verb == WARD_VERB_PROGRAM) {
-		ward_buf_puts(b,
-			"only programs of the list [process] exec may be executed, which begins at ");
-		ward_rule_place(r, b);
-		ward_buf_puts(b, ": add 'exec = ");
-		ward_pattern_quote(b, path, strlen(path));
-		ward_buf_puts(b, "' in [process] there");
+		explain_program(r, path, b);
 		return;
 	}
 	if (r && r->verb == WARD_VERB_SECRET && (r->liftable || !r->guard)) {
@@ -170,6 +175,10 @@ void ward_explain_permit(const struct ward_decision *d, uint32_t want, const cha
 		ward_buf_puts(b, "' lifts it for this one file");
 		return;
 	}
+	if (r && r->source == WARD_SOURCE_RUN && strncmp(r->file, "--", 2) == 0) {
+		ward_buf_printf(b, "start the session without '%s'", r->file);
+		return;
+	}
 	if (r && (r->guard || r->verb == WARD_VERB_NOEXEC)) {
 		ward_buf_printf(b, "use a policy without %s'%s = %s' (",
 			r->guard ? "the guard " : "", ward_verb_name(r->verb), r->pattern);
@@ -197,7 +206,7 @@ bool ward_rule_remembered(const struct ward_policy *p, const struct ward_rule *r
 	if (!r || !r->guard || !ward_policy_source(p, r->source, &t))
 		return false;
 	const char *s = t.text;
-	for (unsigned line = 1; line < r->line && *s; line++) {
+	for (unsigned line = 1; line < r->text_line && *s; line++) {
 		if (*s == '[')
 			remembered = false;
 		else if (strncmp(s, WARD_REMEMBERED_MARK "\n", sizeof(WARD_REMEMBERED_MARK)) == 0)
@@ -230,7 +239,7 @@ void ward_explain_shown(const struct ward_policy *p, size_t i, struct ward_buf *
 	const struct ward_entry *e = find_shown(p, i);
 	if (!e)
 		return;
-	ward_buf_printf(ret_place, "%s:%u", e->file, e->line);
+	ward_buf_printf(ret_place, WARD_PLACE_FMT, WARD_PLACE(e->file, e->line));
 	ward_buf_printf(ret_text, "[system] %s = %s", e->key->name, e->value);
 }
 

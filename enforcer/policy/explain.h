@@ -96,6 +96,11 @@ enum ward_verdict ward_policy_connect_inside(const struct ward_policy *p, const 
 /* Does it name the session's own loopback, as localhost:5432 does? */
 bool ward_connect_is_loopback(const char *host_port);
 
+/* Appends that an `allow` covers it, which mode = none makes idle. False, and nothing: none does.
+ */
+bool ward_explain_no_mode(
+	const struct ward_policy *p, const char *host_port, struct ward_buf *ret_permit);
+
 /*
  * What would permit what ward_policy_connect() refused, as one sentence: text is its ret_text.
  * Where a line takes the destination away, it says that no other line lifts that.

@@ -77,6 +77,8 @@ struct ward_policy {
 	_Atomic uint32_t refs;
 	struct ward_source sources[WARD_SOURCE_COUNT_]; /* in the order of their kinds */
 	size_t n_sources;
+	char **origins; /* options of the command line, as places of rules and entries */
+	size_t n_origins, cap_origins;
 	/* in the order of lists (base, floor, project), then of source kinds, then of lines */
 	struct ward_rule *rules;
 	size_t n_rules, cap_rules;

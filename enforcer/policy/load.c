@@ -590,6 +590,8 @@ static int load_more(const struct ward_load *l, struct texts *t, struct ward_err
 		ward_buf_puts(&t->file[WARD_SOURCE_RUN], "the session's own");
 		t->there[WARD_SOURCE_RUN] = true;
 	}
+	/* no place that a person wrote */
+	ward_buf_puts(&t->text[WARD_SOURCE_RUN], WARD_ORIGIN_BUILT_IN);
 	ward_buf_add(&t->text[WARD_SOURCE_RUN], b.data, b.len);
 	return ward_buf_error(&b) < 0 ? ward_err_set(err, -ENOMEM, "out of memory") : 0;
 }

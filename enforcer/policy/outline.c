@@ -212,7 +212,7 @@ int ward_policy_listed_values(const struct ward_policy *p, enum ward_listed_key 
 		ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
 		if (!is_of(e, key))
 			continue;
-		ward_buf_printf(&place, "%s:%u", e->file, e->line);
+		ward_buf_printf(&place, WARD_PLACE_FMT, WARD_PLACE(e->file, e->line));
 		r = ward_buf_error(&place);
 		if (r == 0)
 			r = fn(user, e->value, ward_buf_str(&place));

@@ -167,13 +167,21 @@ enum ward_source_kind {
 	WARD_SOURCE_COUNT_,
 };
 
+/*
+ * Where a rule or a key stands, for printf: "FILE:LINE". What an option of the command line says
+ * has no line that anyone could open: `file` is the option as it was typed, and `line` is 0.
+ */
+#define WARD_PLACE_FMT "%s%s%.0u"
+#define WARD_PLACE(file, line) (file), (line) ? ":" : "", (line)
+
 /* One rule as it stands in its file. Borrowed: lives as long as the policy. */
 struct ward_rule {
 	enum ward_source_kind source;
-	const char *file; /* display name of the source: path, profile name or "command line" */
-	unsigned line;	  /* from 1 */
-	bool guard;	  /* of [guard]: a ceiling */
-	bool liftable;	  /* of a shipped profile, for secrets: [lift] takes it back */
+	const char *file;   /* display name of the source: path, profile name, or an option */
+	unsigned line;	    /* from 1; 0: WARD_PLACE */
+	unsigned text_line; /* the line of the source's text, from 1 */
+	bool guard;	    /* of [guard]: a ceiling */
+	bool liftable;	    /* of a shipped profile, for secrets: [lift] takes it back */
 	enum ward_verb verb;
 	const char *pattern; /* as written, NUL-terminated */
 };

@@ -70,10 +70,11 @@ int ward_quota_read(struct ward_policy *p, const struct ward_key *k, const char 
 	}
 	if (size && l->value == 0)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: rate = %s would make every write wait forever; to refuse growth, write growth = 0",
-			e->file, e->line, e->value);
+			WARD_PLACE_FMT
+			": rate = %s would make every write wait forever; to refuse growth, write growth = 0",
+			WARD_PLACE(e->file, e->line), e->value);
 	ward_buf_printf(&text, "%s = %s", k->name, e->value);
-	ward_buf_printf(&place, "%s:%u", e->file, e->line);
+	ward_buf_printf(&place, WARD_PLACE_FMT, WARD_PLACE(e->file, e->line));
 	l->text = ward_buf_steal(&text);
 	l->place = ward_buf_steal(&place);
 	return l->text && l->place ? 0 : no_memory(err);
@@ -93,13 +94,15 @@ static int settle_entry(struct ward_policy *p, const struct ward_entry *e, struc
 		if (e->source == WARD_SOURCE_FLOOR)
 			return 0;
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [quota %s]: no tree is at this path, so nothing would be counted%s",
-			e->file, e->line, e->instance,
+			WARD_PLACE_FMT
+			": [quota %s]: no tree is at this path, so nothing would be counted%s",
+			WARD_PLACE(e->file, e->line), e->instance,
 			lies_in(e->instance, "/tmp") ? "; [limits] tmp bounds /tmp" : "");
 	}
 	if (depth(e->instance) > WARD_QUOTA_DEPTH_MAX)
-		return ward_err_set(err, -EINVAL, "%s:%u: [quota]: the path has more than %d names",
-			e->file, e->line, WARD_QUOTA_DEPTH_MAX);
+		return ward_err_set(err, -EINVAL,
+			WARD_PLACE_FMT ": [quota]: the path has more than %d names",
+			WARD_PLACE(e->file, e->line), WARD_QUOTA_DEPTH_MAX);
 	while (at < s->n_quotas && strcmp(s->quotas[at].path, e->instance) != 0)
 		at++;
 	return at < s->n_quotas ? 0 : add_quota(s, e->instance, err);

@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "enforcer/policy/policy.h"
+
 /* Stands for a value that inih would cut; control bytes cannot come from the file itself. */
 #define STAND_IN "\x01"
 
 struct reader {
 	const char *file;
+	bool no_line; /* `file` says all */
 	const char *p, *end;
 	unsigned line;
 	bool in_section;
@@ -27,7 +30,8 @@ struct reader {
 static int fail(struct reader *r, int code, const char *what)
 {
 	if (!r->error)
-		r->error = ward_err_set(r->err, code, "%s:%u: %s", r->file, r->line, what);
+		r->error = ward_err_set(r->err, code, WARD_PLACE_FMT ": %s",
+			WARD_PLACE(r->file, r->no_line ? 0 : r->line), what);
 	return r->error;
 }
 
@@ -149,6 +153,25 @@ static int pair_line(struct reader *r, char *out, size_t size)
 	return 0;
 }
 
+static bool is_origin(const struct reader *r)
+{
+	return r->ops->origin &&
+	       strncmp(r->buf, WARD_ORIGIN_MARK, sizeof(WARD_ORIGIN_MARK) - 1) == 0;
+}
+
+static void origin(struct reader *r)
+{
+	struct ward_err e = WARD_ERR_INIT;
+	const char *file = NULL;
+	int rc = r->ops->origin(r->user, r->buf + sizeof(WARD_ORIGIN_MARK) - 1, &file, &e);
+	if (rc < 0) {
+		fail(r, rc, e.text);
+		return;
+	}
+	r->file = file;
+	r->no_line = true;
+}
+
 /* inih's reader: hands out what inih is to see of the next line; NULL ends. */
 static char *give(char *out, int size, void *stream)
 {
@@ -165,6 +188,8 @@ static char *give(char *out, int size, void *stream)
 			fail(r, -EINVAL, "an indented line: every line begins in the first column");
 		} else if (*s == '[') {
 			header(r);
+		} else if (is_origin(r)) {
+			origin(r);
 		} else if (*s != ';' && *s != '#') {
 			if (pair_line(r, out, (size_t)size) < 0)
 				return NULL;

@@ -21,6 +21,11 @@
 /* A line is at most this long: a path of PATH_MAX with every byte escaped, and the key. */
 #define WARD_POLICY_LINE_MAX ((size_t)8448)
 
+/* Of the source WARD_SOURCE_RUN alone: a line of this and the option as it was typed. */
+#define WARD_ORIGIN_MARK ";from "
+/* What no option says: the records' word for it. */
+#define WARD_ORIGIN_BUILT_IN WARD_ORIGIN_MARK "built-in\n"
+
 struct ward_read_ops {
 	/* A header: "[kind]" or "[kind arg]"; arg is "" if the header has none. */
 	int (*section)(
@@ -28,6 +33,11 @@ struct ward_read_ops {
 	/* A pair within the section before. value is never empty. */
 	int (*pair)(void *user, const char *key, const char *value, unsigned line,
 		struct ward_err *err);
+	/*
+	 * Or NULL. A comment of WARD_ORIGIN_MARK: whose the lines below it are, up to the next such
+	 * comment. *ret_file is what messages then say in place of FILE:LINE.
+	 */
+	int (*origin)(void *user, const char *text, const char **ret_file, struct ward_err *err);
 };
 
 /*

@@ -62,9 +62,9 @@ static void trees(const struct ward_policy *a, const struct ward_policy *b, cons
 			k++;
 		if (k < b->n_trees)
 			continue;
-		if (a->tree_places[i].line)
-			ward_buf_printf(
-				ret, "%s:%u: ", a->tree_places[i].file, a->tree_places[i].line);
+		if (a->tree_places[i].file)
+			ward_buf_printf(ret, WARD_PLACE_FMT ": ",
+				WARD_PLACE(a->tree_places[i].file, a->tree_places[i].line));
 		ward_buf_printf(ret, "[tree %s] %s\n", a->trees[i], text);
 		++*ret_n;
 	}
@@ -92,7 +92,7 @@ int ward_policy_fixed(const struct ward_policy *old, const struct ward_policy *n
 				    : e->key->repeats  ? "not so"
 				    : e->key->fallback ? e->key->fallback
 						       : "not set";
-		ward_buf_printf(ret, "%s:%u: ", e->file, e->line);
+		ward_buf_printf(ret, WARD_PLACE_FMT ": ", WARD_PLACE(e->file, e->line));
 		ward_entry_name(ret, e);
 		ward_buf_printf(ret, " = %s (in force: %s)\n", e->value, value);
 		++*ret_n;

@@ -228,15 +228,17 @@ static int check_proxy(const struct ward_policy *p, struct ward_err *err)
 	const struct ward_entry *identify = WARD_ENTRY(p, net_identify);
 	if (mode && s->net == WARD_NET_PROXY && !s->net_proxy.port)
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: [network] mode = proxy needs a proxy: proxy = http://HOST:PORT "
+			WARD_PLACE_FMT
+			": [network] mode = proxy needs a proxy: proxy = http://HOST:PORT "
 			"or socks5://HOST:PORT",
-			mode->file, mode->line);
+			WARD_PLACE(mode->file, mode->line));
 	if (identify && s->net_proxy.socks && !ward_proxy_is_authorization(identify->value))
 		return ward_err_set(err, -EINVAL,
-			"%s:%u: SOCKS5 has no header '%s': identify = proxy-authorization sends "
+			WARD_PLACE_FMT
+			": SOCKS5 has no header '%s': identify = proxy-authorization sends "
 			"user "
 			"and password",
-			identify->file, identify->line, identify->value);
+			WARD_PLACE(identify->file, identify->line), identify->value);
 	return 0;
 }
 
@@ -248,8 +250,11 @@ static int check_trust(const struct ward_policy *p, struct ward_err *err)
 	if (!trust || p->settings.trust != WARD_TRUST_LOW || p->settings.net != WARD_NET_HOST)
 		return 0;
 	return ward_err_set(err, -EINVAL,
-		"%s:%u: [network] trust = low (%s:%u) does not allow mode = host; use mode = allowlist, and allow the hosts that you need",
-		mode ? mode->file : "", mode ? mode->line : 0, trust->file, trust->line);
+		WARD_PLACE_FMT
+		": [network] trust = low (" WARD_PLACE_FMT
+		") does not allow mode = host; use mode = allowlist, and allow the hosts that you need",
+		WARD_PLACE(mode ? mode->file : "", mode ? mode->line : 0),
+		WARD_PLACE(trust->file, trust->line));
 }
 
 /* Nobody stands between the command and the network of the host who could ask. */
@@ -260,9 +265,11 @@ static int check_asked_hosts(const struct ward_policy *p, struct ward_err *err)
 		const struct ward_entry *e = p->effective[i];
 		if (e->key->type == WARD_KEY_TYPE_ASK_HOST)
 			return ward_err_set(err, -EINVAL,
-				"%s:%u: [network] ask = %s cannot be asked with mode = host (%s:%u); use mode = allowlist",
-				e->file, e->line, e->value, mode ? mode->file : "",
-				mode ? mode->line : 0);
+				WARD_PLACE_FMT
+				": [network] ask = %s cannot be asked with mode = host (" WARD_PLACE_FMT
+				"); use mode = allowlist",
+				WARD_PLACE(e->file, e->line), e->value,
+				WARD_PLACE(mode ? mode->file : "", mode ? mode->line : 0));
 	}
 	return 0;
 }
@@ -283,7 +290,7 @@ static int fill_unavailable(struct ward_policy *p)
 		if (ready(e))
 			continue;
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-		ward_buf_printf(&b, "%s:%u: ", e->file, e->line);
+		ward_buf_printf(&b, WARD_PLACE_FMT ": ", WARD_PLACE(e->file, e->line));
 		ward_entry_name(&b, e);
 		ward_buf_printf(&b, " = %s", e->value);
 		int r = ward_strings_add(&p->settings.unavailable, ward_buf_steal(&b));

@@ -47,8 +47,8 @@ int ward_tree_source_read(struct ward_policy *p, const struct ward_key *k, const
 	const struct ward_entry *e = ward_entry_of(p, k, instance);
 	const struct ward_place_of *where = place_of(p, instance);
 	if (!e && strcmp(instance, "/workspace") != 0)
-		return ward_err_set(err, -EINVAL, "%s:%u: [tree %s] has no source", where->file,
-			where->line, instance);
+		return ward_err_set(err, -EINVAL, WARD_PLACE_FMT ": [tree %s] has no source",
+			WARD_PLACE(where->file, where->line), instance);
 	t->of_run = e && e->source == WARD_SOURCE_RUN;
 	if (e && ward_tree_tmpfs(e->value)) {
 		t->tmpfs_size = e->number;

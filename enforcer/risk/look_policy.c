@@ -216,7 +216,8 @@ static void look_at_lift(void *user, const struct ward_rule *lift, uint32_t want
 	struct look *l = user;
 	(void)want;
 	l->f->lifts++;
-	ward_risk_behind(l->f, WARD_RISK_LIFTS, "%s:%u %s", lift->file, lift->line, lift->pattern);
+	ward_risk_behind(l->f, WARD_RISK_LIFTS, WARD_PLACE_FMT " %s",
+		WARD_PLACE(lift->file, lift->line), lift->pattern);
 }
 
 /* --- lines --- */
@@ -276,13 +277,13 @@ static void look_at_host(struct look *l, const struct ward_policy_line *line)
 	l->f->hosts++;
 	if (strchr(line->value, '*') || is_block(line->value)) {
 		l->f->wildcards++;
-		ward_risk_behind(
-			l->f, WARD_RISK_WILDCARDS, "%s:%u %s", line->file, line->line, line->value);
+		ward_risk_behind(l->f, WARD_RISK_WILDCARDS, WARD_PLACE_FMT " %s",
+			WARD_PLACE(line->file, line->line), line->value);
 	}
 	if (strcmp(line->value, "*") == 0 || ward_open_host(line->value) != WARD_HOST_CLOSED) {
 		l->f->open_hosts++;
-		ward_risk_behind(l->f, WARD_RISK_OPEN_HOSTS, "%s:%u %s", line->file, line->line,
-			line->value);
+		ward_risk_behind(l->f, WARD_RISK_OPEN_HOSTS, WARD_PLACE_FMT " %s",
+			WARD_PLACE(line->file, line->line), line->value);
 	}
 	ward_risk_behind(l->f, WARD_RISK_FEW_HOSTS, "%s", line->value);
 	ward_risk_behind(l->f, WARD_RISK_MANY_HOSTS, "%s", line->value);
@@ -311,24 +312,26 @@ static void look_at_line(void *user, const struct ward_policy_line *line)
 	struct look *l = user;
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
 		if (fills(line, told[i].offset))
-			ward_risk_behind(l->f, told[i].row, "%s:%u [%s] %s = %s", line->file,
-				line->line, line->key->section->name, line->key->name, line->value);
+			ward_risk_behind(l->f, told[i].row, WARD_PLACE_FMT " [%s] %s = %s",
+				WARD_PLACE(line->file, line->line), line->key->section->name,
+				line->key->name, line->value);
 	if (line->key->type == WARD_KEY_TYPE_TOOLS)
 		for (unsigned row = WARD_RISK_TOOL_TERMINAL; row <= WARD_RISK_TOOL_PAYMENTS; row++)
-			ward_risk_behind(l->f, (enum ward_risk_row)row, "%s:%u tools = %s",
-				line->file, line->line, line->value);
+			ward_risk_behind(l->f, (enum ward_risk_row)row,
+				WARD_PLACE_FMT " tools = %s", WARD_PLACE(line->file, line->line),
+				line->value);
 	if (line->key->type == WARD_KEY_TYPE_ALLOW)
 		look_at_host(l, line);
 	if (IS(line, env_pass) || IS(line, env_set)) {
 		char where[300];
-		snprintf(where, sizeof(where), "%s:%u", line->file, line->line);
+		snprintf(where, sizeof(where), WARD_PLACE_FMT, WARD_PLACE(line->file, line->line));
 		ward_risk_pass(l->f, line->value, where);
 	}
 	if ((IS(line, net_publish) || IS(line, net_forward) || IS(line, net_socket)) &&
 		(l->s->net == WARD_NET_ALLOWLIST || l->s->net == WARD_NET_PROXY)) {
 		l->f->ways++;
-		ward_risk_behind(
-			l->f, WARD_RISK_WAYS, "%s:%u %s", line->file, line->line, line->value);
+		ward_risk_behind(l->f, WARD_RISK_WAYS, WARD_PLACE_FMT " %s",
+			WARD_PLACE(line->file, line->line), line->value);
 	}
 }
 
@@ -344,13 +347,13 @@ static void look_at_finding(void *user, const struct ward_finding *found)
 		return; /* rows of the network count that */
 	case WARD_ABOUT_HOST_EXECUTED:
 		l->f->host_executes = true;
-		ward_risk_behind(l->f, WARD_RISK_HOST_EXECUTES, "%s:%u %s", found->file,
-			found->line, found->what);
+		ward_risk_behind(l->f, WARD_RISK_HOST_EXECUTES, WARD_PLACE_FMT " %s",
+			WARD_PLACE(found->file, found->line), found->what);
 		return;
 	case WARD_ABOUT_POLICY:
 		l->f->anti_patterns++;
-		ward_risk_behind(l->f, WARD_RISK_ANTI_PATTERN, "%s:%u %s: %s", found->file,
-			found->line, found->what, found->why);
+		ward_risk_behind(l->f, WARD_RISK_ANTI_PATTERN, WARD_PLACE_FMT " %s: %s",
+			WARD_PLACE(found->file, found->line), found->what, found->why);
 		return;
 	}
 }

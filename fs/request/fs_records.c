@@ -189,7 +189,7 @@ static void add_expected(struct ward_event *ev, const struct ward_policy *policy
 	}
 	if (!file)
 		return;
-	(void)snprintf(place, sizeof(place), "%s:%u", file, line);
+	(void)snprintf(place, sizeof(place), WARD_PLACE_FMT, WARD_PLACE(file, line));
 	ward_event_text(ev, WARD_TAG_EXPECTED, place);
 }
 
@@ -206,7 +206,8 @@ int ward_record_deny(struct ward_op *op, const struct ward_record_paths *paths, 
 	ward_event_u64(&ev, WARD_TAG_VERDICT, d->verdict);
 	ward_event_u64(&ev, WARD_TAG_ERRNO, (uint64_t)(unsigned)d->error);
 	if (d->rule) {
-		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
+		(void)snprintf(rule, sizeof(rule), WARD_PLACE_FMT,
+			WARD_PLACE(d->rule->file, d->rule->line));
 		ward_event_text(&ev, WARD_TAG_RULE, rule);
 		(void)snprintf(rule, sizeof(rule), "%s%s = %s",
 			d->rule->verb == WARD_VERB_PROGRAM ? "[process] "

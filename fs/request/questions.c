@@ -195,7 +195,8 @@ static bool send(struct ward_op *op, const struct question *a, const struct name
 	int r;
 
 	if (d->rule) {
-		(void)snprintf(rule, sizeof(rule), "%s:%u", d->rule->file, d->rule->line);
+		(void)snprintf(rule, sizeof(rule), WARD_PLACE_FMT,
+			WARD_PLACE(d->rule->file, d->rule->line));
 		(void)snprintf(text, sizeof(text), "%s%s = %s", d->rule->guard ? "[guard] " : "",
 			ward_verb_name(d->rule->verb), d->rule->pattern);
 	}

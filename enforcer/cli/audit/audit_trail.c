@@ -70,7 +70,7 @@ static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 	if (r == 0 && here.marked) {
 		free(ward_steal_ptr(ret_name));
 		return ward_err_set(err, -ENOENT,
-			"no session of this project (%s) has a trail; wardfs audit list lists "
+			"no session of this project (%s) has a trail; wardfs audit list --all lists "
 			"those "
 			"of others",
 			here.project);

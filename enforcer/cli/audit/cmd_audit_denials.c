@@ -163,7 +163,9 @@ static void print_denial(
 			d->section,
 			d->file ? ward_shell_quoted(&word, d->file)
 				: "the owner's policy file for this project");
-	if (!d->line && d->forbidden_by)
+	if (!d->line && d->forbidden_by && rule && strncmp(rule, "--", 2) == 0)
+		ward_outf("\n    to permit: start the session without '%s'\n", plain(&text, rule));
+	else if (!d->line && d->forbidden_by)
 		ward_outf("\n    nothing lifts %s: only a policy without this line permits it\n",
 			plain(&text, d->forbidden_by));
 	else if (!d->line)

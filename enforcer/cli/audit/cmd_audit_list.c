@@ -26,6 +26,7 @@
 #include "enforcer/cli/audit/audit_select.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
+#include "enforcer/cli/base/here.h"
 #include "enforcer/cli/base/say.h"
 
 /* What does not fit is cut; --json has all of it. */
@@ -44,6 +45,9 @@ struct list {
 	size_t hint;
 	struct ward_store_names names; /* of directories, once many sessions had none */
 	unsigned missed;
+	struct ward_here here;
+	bool own;	    /* only sessions of this project */
+	uint64_t elsewhere; /* those of others, which are left out */
 	bool headed;
 	bool counted; /* the index answered for a session, and no line of its trail was read */
 	json_t *all;
@@ -172,6 +176,16 @@ static void put(struct list *l, json_t *o, const struct ward_session_ends *e, ui
 	json_array_append_new(l->all, o);
 }
 
+/* Of another project. Where that is not known, and nobody removed the trail, it is to be seen. */
+static bool is_elsewhere(struct list *l, const struct ward_session_ends *e, bool unexpected)
+{
+	const char *project = ward_query_text(json_object_get(e->start, "detail"), "project");
+	const bool other =
+		l->own && (project ? strcmp(project, l->here.project) != 0 : !unexpected);
+	l->elsewhere += other;
+	return other;
+}
+
 static json_t *session_json(const struct ward_ledger_session *s, bool there)
 {
 	/* The ledger says, signed, that it was to go. */
@@ -262,6 +276,8 @@ static void list_ledger(struct list *l, const struct ward_ledger_view *v)
 		if (!wanted(l, v->v[i].name, &matching))
 			continue;
 		bool there = look(l, v->v[i].name, &e) || l->asked;
+		if (is_elsewhere(l, &e, !v->v[i].removed && !v->v[i].expired))
+			continue;
 		if (l->c->json)
 			put(l, session_json(&v->v[i], there), &e, matching);
 		else
@@ -284,6 +300,8 @@ static void list_some(
 			!wanted(l, names->v[i], &matching))
 			continue;
 		(void)look(l, names->v[i], &e);
+		if (is_elsewhere(l, &e, true))
+			continue;
 		if (l->c->json) {
 			put(l, json_pack("{s:s}", "session", names->v[i]), &e, matching);
 			continue;
@@ -390,9 +408,32 @@ static int ask_index(struct list *l, struct ward_err *err)
 	return r < 0 ? r : ask_abouts(l, l->counts.n > OPENED_MAX || audit_labels_asked(l->c), err);
 }
 
+/*
+ * Who stands in a project and asks for a list means that project. A question about records or
+ * labels, JSON, and another store are of the whole host.
+ */
+static void find_own(struct list *l)
+{
+	const struct audit_cmd *c = l->c;
+	if (c->all || c->json || c->state || c->system || l->asked || audit_labels_asked(c))
+		return;
+	ward_here_find(&l->here);
+	l->own = l->here.marked && l->here.project;
+}
+
+static void say_elsewhere(const struct list *l)
+{
+	if (l->elsewhere)
+		ward_sayf(
+			"%" PRIu64
+			" more session%s, of other projects or without a trail: 'wardfs audit list --all'",
+			l->elsewhere, ward_s(l->elsewhere));
+}
+
 static int run_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
+	find_own(&l);
 	/* All trails are read for it, and the ledger says that. */
 	if (l.asked)
 		audit_ledger_note_question(c, ward_buf_str(&c->filter.said));
@@ -419,6 +460,9 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 			ward_s(l.unread));
 	if (r == 0)
 		r = audit_left_out_say(&l.left, err);
+	if (r == 0)
+		say_elsewhere(&l);
+	ward_here_clear(&l.here);
 	audit_left_out_clear(&l.left);
 	ward_index_counts_clear(&l.counts);
 	ward_index_abouts_clear(&l.abouts);
@@ -429,14 +473,16 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 /* --- on the command line --- */
 
 static const struct argp_option list_options[] = {
-	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
+	{"all", AUDIT_OPTION_ALL, NULL, 0, "The sessions of all projects, as outside of any", 0},
+	{"json", 'j', NULL, 0, "One JSON array of objects, of all projects", 0},
 	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
 		"Read the trails, even if the index is up to date", 0},
 	{0},
 };
 const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,
-	"Lists the sessions in the ledger: how each ended, its mode, project and command. With "
-	"a filter, lists only sessions that have matching records, and how many.\vExit status: "
+	"Lists the sessions of this project in the ledger: how each ended, its mode and "
+	"command; outside of any project, all. With a filter, lists the sessions of all projects "
+	"that have matching records, and how many.\vExit status: "
 	"0; 2 usage; 125 a trail cannot be read.",
 	audit_options_listed, NULL, NULL};
 static const struct audit_verb list_verb = {

@@ -123,28 +123,41 @@ static const json_t *first_of(const json_t *all, const char *word)
 	return NULL;
 }
 
+static bool is_named(const json_t *o, const void *name)
+{
+	return strcmp(text_of(o, "session"), name) == 0;
+}
+
+/*
+ * What `wardfs ps` prints is that session, here as in the trail. Where it does not run, the name
+ * stands for the newest of those that got a number behind it.
+ */
 static const json_t *named(const json_t *all, const char *word)
 {
 	const json_t *last = last_of(all, of_name, word);
+	const json_t *exact = last_of(all, is_named, word);
 	if (!last)
-		last = first_of(all, word);
-	else if (strcmp(text_of(last, "session"), word) != 0)
-		ward_sayf(
-			"using %s, the newest of the running sessions called %s; the first one is %s.1",
-			text_of(last, "session"), word, word);
-	return last;
+		return first_of(all, word);
+	if (!exact)
+		ward_sayf("%s has ended: using %s, the newest running session of that name", word,
+			text_of(last, "session"));
+	else if (exact != last)
+		ward_sayf("this is %s; %s is newer", word, text_of(last, "session"));
+	return exact ? exact : last;
 }
 
-/* Says so where several sessions of the name run. */
+/* Says so where the name is not that of one session, and several with a number behind it run. */
 static bool is_ambiguous(const json_t *all, const char *word)
 {
 	const json_t *o = NULL;
 	size_t i = 0, n = 0;
+	if (last_of(all, is_named, word))
+		return false;
 	json_array_foreach(all, i, o) n += of_name(o, word);
 	if (n > 1)
 		ward_sayf(
-			"%zu running sessions are called %s. wardfs ended none of them; name one as 'wardfs ps' prints it. The first one is %s.1",
-			n, word, word);
+			"%s has ended, and %zu running sessions have that name with a number. wardfs ended none of them; name one as 'wardfs ps' prints it",
+			word, n);
 	return n > 1;
 }
 

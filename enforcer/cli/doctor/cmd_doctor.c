@@ -15,8 +15,10 @@ static const char *status_name(enum ward_check_status s)
 	switch (s) {
 	case WARD_CHECK_OK:
 		return "ok";
-	case WARD_CHECK_ABSENT:
-		return "absent";
+	case WARD_CHECK_UNUSABLE:
+		return "unusable";
+	case WARD_CHECK_OPTIONAL:
+		return "optional";
 	case WARD_CHECK_MISSING:
 		break;
 	}
@@ -30,6 +32,16 @@ static void print_text(const struct ward_check *c, size_t n, bool fit)
 		if (c[i].fix)
 			ward_outf("%-8s %-17s fix: %s\n", "", "", c[i].fix);
 	}
+	size_t unusable = 0, optional = 0;
+	for (size_t i = 0; i < n; i++) {
+		unusable += c[i].status == WARD_CHECK_UNUSABLE;
+		optional += c[i].status == WARD_CHECK_OPTIONAL;
+	}
+	if (unusable)
+		ward_outf(
+			"unusable: does not work here as it is; what builds on it is refused or slower.\n");
+	if (optional)
+		ward_outf("optional: not set up here, and nothing needs it.\n");
 	ward_outf("%s\n", fit ? "This host can run the default policy."
 			      : "This host cannot run the default policy: fix what is missing.");
 }

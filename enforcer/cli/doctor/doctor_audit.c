@@ -21,18 +21,18 @@ void ward_check_audit_writer(struct ward_check *c)
 	struct ward_err err = WARD_ERR_INIT;
 	struct stat st;
 	if (ward_helper_program("wardfs-auditd", &program, &err) < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT, "install all of wardfs (meson install)", "%s",
-			err.text);
+		ward_check_say(c, WARD_CHECK_OPTIONAL, "install all of wardfs (meson install)",
+			"%s", err.text);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0 && !getpwnam(WRITER_USER))
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
 			"if trails must also bind their owners, run as root: systemd-sysusers; systemd-tmpfiles --create; systemctl enable --now wardfs-audit.socket. Until then wardfs refuses [audit] writer = system",
 			"wardfs-auditd is installed, but its socket does not exist, nor the user " WRITER_USER);
 	else if (stat(WARD_SYSTEM_SOCKET, &st) < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
 			"as root: systemctl enable --now wardfs-audit.socket. Until then wardfs refuses [audit] writer = system",
 			"%s does not exist", WARD_SYSTEM_SOCKET);
 	else if (ward_system_reach(&err) < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"as root: systemd-sysusers; systemctl restart wardfs-audit.socket; systemctl status wardfs-audit.service. Until then wardfs refuses [audit] writer = system",
 			"%s", err.text);
 	else
@@ -47,7 +47,7 @@ void ward_check_anchor(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"the journal gets the first and the last checkpoint of each session");
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
 			"[audit] anchor = file:PATH on a disk of somebody else, syslog, exec:PATH, or the system's writer. Without one, the owner of a trail can remove the last sessions unnoticed",
 			"this host has no journal");
 }

@@ -44,12 +44,12 @@ void ward_check_cgroup(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"the user manager of systemd makes a group when a limit needs one");
 	else if (geteuid() == 0)
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"in a container: mount /sys/fs/cgroup writable, with no process in its top "
 			"group; else boot with the controller (cgroup_enable=memory)",
 			"%s (%s)", text, why);
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"with cgroup v2 and systemd: loginctl enable-linger, then log in again. Otherwise as root: make a group, chown it and its cgroup.procs and cgroup.subtree_control to you, and start wardfs in it. Without a group wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, and cannot enforce those of the profile",
 			"%s (%s)", text, why);
 	ward_cgroup_free(cg);

@@ -13,8 +13,16 @@
 /* The same of enforcer/container/engines.def. */
 #define WARD_CHECK_ENGINES_MAX 8
 
-/* ABSENT: something optional is missing. */
-enum ward_check_status { WARD_CHECK_MISSING = 0, WARD_CHECK_OK, WARD_CHECK_ABSENT };
+/*
+ * MISSING: the default policy cannot run. UNUSABLE: it was tried, and cannot be used as it is; what
+ * builds on it is refused or slower. OPTIONAL: nobody set it up, and nothing needs it.
+ */
+enum ward_check_status {
+	WARD_CHECK_MISSING = 0,
+	WARD_CHECK_OK,
+	WARD_CHECK_UNUSABLE,
+	WARD_CHECK_OPTIONAL,
+};
 
 struct ward_check {
 	const char *name;

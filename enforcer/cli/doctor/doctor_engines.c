@@ -93,19 +93,20 @@ static void check(const struct ward_engine *e, struct ward_check *c)
 	c->name = c->own_name;
 	int r = ward_engine_locate(e, &f, &why);
 	if (r == -ENOENT) {
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "not installed");
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
+			"to use it with mode docker or wardfs-oci, install it", "not installed");
 		return;
 	}
 	if (r < 0) {
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		ward_check_say(c, WARD_CHECK_UNUSABLE, NULL, "%s", why.text);
 		return;
 	}
 	r = version(f.program, number);
 	if (r < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT, "reinstall it", "%s --version %s", f.program,
+		ward_check_say(c, WARD_CHECK_UNUSABLE, "reinstall it", "%s --version %s", f.program,
 			r == -ETIMEDOUT ? "does not return" : "does not print a version");
 	else if (ward_engine_why_not(e))
-		ward_check_say(c, WARD_CHECK_ABSENT, ward_engine_instead(e),
+		ward_check_say(c, WARD_CHECK_UNUSABLE, ward_engine_instead(e),
 			"%s, version %s: not for mode docker: %s", f.program, number,
 			ward_engine_why_not(e));
 	else

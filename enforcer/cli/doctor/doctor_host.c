@@ -95,7 +95,7 @@ void ward_check_apparmor(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"it restricts ordinary users, but the profile wardfs permits wardfs");
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"as root: install -m 644 " WARD_DATADIR "/apparmor/wardfs "
 			"/etc/apparmor.d/wardfs && apparmor_parser -r /etc/apparmor.d/wardfs",
 			"%s is 1, and the profile wardfs is not in force", path);

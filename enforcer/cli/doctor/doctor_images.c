@@ -29,7 +29,7 @@ void ward_check_images(struct ward_check *c)
 	struct ward_err err = WARD_ERR_INIT;
 	size_t n = 0;
 	if (ward_helper_program("wardfs-image", &program, &err) < 0 || access(program, X_OK) < 0) {
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL,
+		ward_check_say(c, WARD_CHECK_OPTIONAL, "install all of wardfs (meson install)",
 			"wardfs-image is not installed, so only directories can be images");
 		return;
 	}
@@ -39,7 +39,9 @@ void ward_check_images(struct ward_check *c)
 		r = ward_image_each(state, count, &n, &err);
 	ward_image_engines(&engines);
 	if (r < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", err.text);
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
+			"wardfs image list says more; without it only directories can be images",
+			"%s", err.text);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"the store has %zu image%s; wardfs image pull takes archives, OCI layouts%s%s",

@@ -58,7 +58,7 @@ void ward_check_landlock(struct ward_check *c)
 	if (abi > 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL, "ABI %ld", abi);
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"boot with landlock in lsm=, or a kernel with CONFIG_SECURITY_LANDLOCK",
 			"%s", strerror(errno));
 }
@@ -68,10 +68,10 @@ void ward_check_passthrough(struct ward_check *c)
 	unsigned major = 0, minor = 0;
 	if (ward_kernel_version(&major, &minor) < 0 || major < PASSTHROUGH_MAJOR ||
 		(major == PASSTHROUGH_MAJOR && minor < PASSTHROUGH_MINOR))
-		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 6.9 or newer",
+		ward_check_say(c, WARD_CHECK_OPTIONAL, "Linux 6.9 or newer",
 			"this kernel is older than 6.9");
 	else if (geteuid() != 0)
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
 			"run as root, which reads files at native speed",
 			"needs CAP_SYS_ADMIN; wardfs uses the page cache instead");
 	else
@@ -95,13 +95,13 @@ void ward_check_uring(struct ward_check *c)
 	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, &value, 1) != 1)
 		ward_check_say(
-			c, WARD_CHECK_ABSENT, "Linux 6.14 or newer", "%s does not exist", path);
+			c, WARD_CHECK_OPTIONAL, "Linux 6.14 or newer", "%s does not exist", path);
 	else if (value != 'Y')
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
 			"as root, for the next sessions of ordinary users: echo Y > /sys/module/fuse/parameters/enable_uring; at every start of the host: echo options fuse enable_uring=1 > /etc/modprobe.d/fuse.conf (or fuse.enable_uring=1 on the kernel's command line)",
 			"%s is %c", path, value);
 	else if ((r = ward_check_in_child(try_ring)) < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"as root: sysctl -w kernel.io_uring_disabled=0",
 			"%s is Y, but io_uring_setup: %s", path, strerror(-r));
 	else

@@ -90,16 +90,16 @@ static void try_runtime(const struct ward_mode *m, struct ward_check *c)
 	struct ward_err why = WARD_ERR_INIT;
 	ward_cleanup_free char *own = NULL;
 	if (ward_helper_program("", &own, &why) < 0) {
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		ward_check_say(c, WARD_CHECK_UNUSABLE, NULL, "%s", why.text);
 		return;
 	}
 	const struct ward_mode_host h = {
 		.home = getenv("HOME"), .path = getenv("PATH"), .own = own};
 	if (ward_mode_look(m, &h, &found, &text, &why) < 0) {
-		ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+		ward_check_say(c, WARD_CHECK_UNUSABLE, NULL, "%s", why.text);
 		return;
 	}
-	try_mode(m, WARD_CHECK_ABSENT, c);
+	try_mode(m, WARD_CHECK_UNUSABLE, c);
 	if (found.program && c->status == WARD_CHECK_OK)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"a sandbox with a tree ran `true`; its probes held; %s %s%s",
@@ -121,7 +121,7 @@ size_t ward_check_modes(struct ward_check ret[WARD_CHECK_MODES_MAX])
 		snprintf(c->own_name, sizeof(c->own_name), "mode %s", m->word);
 		c->name = c->own_name;
 		if (ward_mode_usable(m, &why) < 0)
-			ward_check_say(c, WARD_CHECK_ABSENT, NULL, "%s", why.text);
+			ward_check_say(c, WARD_CHECK_UNUSABLE, NULL, "%s", why.text);
 		else if (m->strictness == 0)
 			ward_check_say(c, WARD_CHECK_OK, NULL,
 				"picks one of the modes that work here; wardfs risk shows which");

@@ -98,7 +98,7 @@ void ward_check_network(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"joined two links by veth: [network] mode = allowlist and proxy work");
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			r == -EOPNOTSUPP ? "as root: modprobe veth; for every start of the host a "
 					   "line 'veth' in /etc/modules-load.d/wardfs.conf"
 					 : "see the lines on namespaces above",
@@ -113,7 +113,7 @@ void ward_check_askers(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"sock_diag answers, so records of the network name the process that asked");
 	else
-		ward_check_say(c, WARD_CHECK_ABSENT,
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"as root: modprobe -a inet_diag tcp_diag udp_diag",
 			"cannot ask sock_diag which process has a connection: %s. Records of the network do not name the process",
 			strerror(-r));

@@ -39,11 +39,11 @@ static bool lacking(const char *session, const json_t *answer, struct ward_check
 			continue;
 		const char *fix = strstr(why, "no room") ? fix_room : fix_none;
 		if (refused)
-			ward_check_say(c, WARD_CHECK_ABSENT, fix,
+			ward_check_say(c, WARD_CHECK_UNUSABLE, fix,
 				"session %s: %lld of %lld directories of %s are not watched: %s",
 				session, refused, refused + watched, path ? path : "?", why);
 		else
-			ward_check_say(c, WARD_CHECK_ABSENT, fix,
+			ward_check_say(c, WARD_CHECK_UNUSABLE, fix,
 				"session %s: %s is not watched: %s", session, path ? path : "?",
 				why);
 		return true;
@@ -79,7 +79,7 @@ void ward_check_watches(struct ward_check *c)
 	if (ask_sessions(c))
 		return;
 	if (marks < 0 || groups < 0)
-		ward_check_say(c, WARD_CHECK_ABSENT, "Linux 5.13 or newer, with fanotify",
+		ward_check_say(c, WARD_CHECK_UNUSABLE, "Linux 5.13 or newer, with fanotify",
 			"/proc/sys/user/max_fanotify_marks does not exist; changes on the host show inside after a second");
 	else if (geteuid() == 0)
 		ward_check_say(c, WARD_CHECK_OK, NULL,

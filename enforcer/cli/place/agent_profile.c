@@ -27,6 +27,8 @@
 #define SIGN_IN_NOTE "\n;@sign-in-note "
 /* A port of the host at which the browser answers that signs in. */
 #define SIGN_IN_PORT "\n;@sign-in-port "
+/* How its program is installed outside. */
+#define INSTALL "\n;@install "
 #define KEPT "/var/agent/"
 
 void ward_agent_clear(struct ward_agent *a)
@@ -218,8 +220,10 @@ int ward_agent_find(struct ward_run_options *o, struct ward_agent *ret, struct w
 	if (!profile || ward_project_find(o->user, WARD_PROJECT_OWNERS, &project, &ignored) < 0)
 		return 0;
 	ret->program = locate(name, base);
-	if (!ret->program)
+	if (!ret->program) {
+		ret->missing = slash ? NULL : profile;
 		return 0;
+	}
 	if (in_project(ret->program, project.path)) {
 		if (!ret->chosen &&
 			asprintf(&ret->told,
@@ -239,6 +243,18 @@ int ward_agent_find(struct ward_run_options *o, struct ward_agent *ret, struct w
 	o->stand_in = profile;
 	o->shown = (struct ward_strs){ret->shown, ret->n};
 	return 0;
+}
+
+void ward_agent_say_install(const struct ward_agent *a)
+{
+	size_t len = 0;
+	const char *text = a->missing ? ward_profile_text(a->missing, &len) : NULL;
+	const char *command = text ? strstr(text, INSTALL) : NULL;
+	if (!command)
+		return;
+	command += strlen(INSTALL);
+	ward_sayf("%s is not installed on this host. Install it outside of the session: %.*s",
+		a->missing, (int)strcspn(command, "\n"), command);
 }
 
 bool ward_agent_say(const struct ward_agent *a, const struct ward_run_plan *p)

@@ -14,7 +14,8 @@ struct ward_agent {
 	char *places[WARD_AGENT_PLACES_MAX]; /* owned: directories and files to show */
 	const char *shown[WARD_AGENT_PLACES_MAX];
 	size_t n;
-	char *told; /* owned: a line about a profile that is not taken, or NULL */
+	const char *missing; /* the profile of a name that PATH does not have, static; or NULL */
+	char *told;	     /* owned: a line about a profile that is not taken, or NULL */
 };
 void ward_agent_clear(struct ward_agent *a);
 
@@ -28,6 +29,10 @@ void ward_agent_clear(struct ward_agent *a);
  */
 int ward_agent_find(
 	struct ward_run_options *o, struct ward_agent *ret, struct ward_err *err) ward_must_check;
+
+/* Where the command was not found: how the agent is installed, if its profile says so by ";@install
+ * COMMAND". */
+void ward_agent_say_install(const struct ward_agent *a);
 
 /* A port number in decimal, with its NUL. */
 #define WARD_AGENT_PORT_SIZE 6

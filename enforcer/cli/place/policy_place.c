@@ -124,6 +124,8 @@ static int look(const char *policy, bool owners, enum ward_project_which which,
 	p->in_project = r == 0;
 	if (r == -EACCES)
 		return ward_err_set(err, r, "%s", why.text);
+	if (r < 0 && !(p->no_project = strdup(why.text)))
+		return ward_err_sys(err, -ENOMEM, "project");
 	if (r < 0)
 		r = no_project(p, err);
 	if (r == 0)
@@ -167,6 +169,39 @@ int ward_policy_place_would(const char *policy, enum ward_project_which which,
 	return look(policy, true, which, p, err);
 }
 
+int ward_policy_place_need(const struct ward_policy_place *place, struct ward_err *err)
+{
+	if (place->owner_file)
+		return 0;
+	return ward_err_set(err, -ENOENT, "%s",
+		place->no_project ? place->no_project
+				  : "you have no home directory, so your policy has no place");
+}
+
+void ward_policy_place_say_none(const struct ward_policy_place *place)
+{
+	if (place->no_project)
+		ward_say("no project is here; the answer is for one without a policy of its own");
+}
+
+int ward_policy_place_named(struct ward_policy_place *place, struct ward_err *err)
+{
+	struct ward_source_text base;
+	size_t len = 0;
+	char *name = NULL;
+	if (!ward_policy_source(place->policy, WARD_SOURCE_BASE, &base))
+		return 0;
+	if (!ward_profile_text(base.file, &len))
+		name = strdup(base.file);
+	else if (asprintf(&name, "a file of yours that extends %s", base.file) < 0)
+		name = NULL;
+	if (!name)
+		return ward_err_sys(err, -ENOMEM, "policy");
+	free(place->owner_file);
+	place->owner_file = name;
+	return 0;
+}
+
 void ward_policy_place_clear(struct ward_policy_place *p)
 {
 	size_t n = p->sources ? ward_policy_settings(p->policy)->n_trees : 0;
@@ -179,6 +214,7 @@ void ward_policy_place_clear(struct ward_policy_place *p)
 	ward_identity_clear(&p->id);
 	free(p->config_home);
 	free(p->owner_file);
+	free(p->no_project);
 	*p = (struct ward_policy_place){.project = {.fd = -1}};
 }
 

@@ -11,6 +11,7 @@
 
 struct ward_policy_place {
 	bool in_project;
+	char *no_project;	       /* owned: why it is none, NULL: it is one */
 	enum ward_project_which which; /* how the project was found */
 	struct ward_project project;
 	struct ward_identity id;
@@ -40,6 +41,14 @@ int ward_policy_place_would(const char *policy, enum ward_project_which which,
 void ward_shared_say(const char *file);
 /* Says on stderr that a nearer directory is not taken for the project, and what makes it one. */
 void ward_project_say(const struct ward_project *project);
+/* Refuses where the owner has no file for this place: -ENOENT, and why. */
+int ward_policy_place_need(
+	const struct ward_policy_place *place, struct ward_err *err) ward_must_check;
+/* Outside of any project: says on stderr what an answer is about. */
+void ward_policy_place_say_none(const struct ward_policy_place *place);
+/* With --policy, a line would have to go into the file that it names: makes that owner_file, or
+ * words for it where it names a shipped profile. -ENOMEM. */
+int ward_policy_place_named(struct ward_policy_place *place, struct ward_err *err) ward_must_check;
 void ward_policy_place_clear(struct ward_policy_place *p);
 
 /*

@@ -429,9 +429,8 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 		.project = {.fd = -1}};
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place then = {
 		.project = {.fd = -1}};
-	if (!d->place->owner_file)
-		return ward_err_set(
-			err, -ENOENT, "no project here, or no home to write its policy to");
+	if (ward_policy_place_need(d->place, err) < 0)
+		return -ENOENT;
 	int r = find_now(d, &now, err);
 	if (r == 0)
 		r = init_lines(a, d, err);

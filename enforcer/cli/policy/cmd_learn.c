@@ -409,7 +409,7 @@ static void tell_finding(void *user, const struct ward_finding *f)
 {
 	(void)user;
 	if (!f->note && strcmp(f->file, "proposal") == 0)
-		ward_sayf("%s:%u: %s: %s", f->file, f->line, f->what, f->why);
+		ward_sayf(WARD_PLACE_FMT ": %s: %s", WARD_PLACE(f->file, f->line), f->what, f->why);
 }
 
 static int check(struct proposal *p, struct ward_err *err)
@@ -450,7 +450,7 @@ static int write_text(const struct args *a, struct proposal *p, struct ward_err 
 	const char *file = a->file ? a->file : p->place.owner_file;
 	int r = 0;
 	if (!file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+		return ward_policy_place_need(&p->place, err);
 	if (a->file) {
 		r = ward_output_write(file, a->force, &p->text, err);
 	} else {
@@ -639,7 +639,7 @@ static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
 	if (!a->write || a->force)
 		return 0;
 	if (!file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home to write to");
+		return ward_policy_place_need(&p->place, err);
 	if (a->file)
 		return lstat(file, &st) == 0
 			       ? ward_err_set(err, -EEXIST,

@@ -587,8 +587,8 @@ void init_sources_text(const struct init_sources *s, struct ward_buf *text)
 		known += s->hosts[i].known;
 	if (s->n_hosts || s->n_ports || s->notes.len || s->bad)
 		ward_buf_puts(text,
-			"\n; The network: what the project's own files lead to. Nothing of it is "
-			"allowed by that.\n");
+			"\n; The network: what the project's own files lead to. A line behind a ';' "
+			"allows nothing.\n");
 	if (s->n_hosts || s->n_ports)
 		ward_buf_puts(text, "; [network]\n; mode = allowlist\n");
 	if (known)

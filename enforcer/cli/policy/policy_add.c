@@ -93,6 +93,7 @@ struct adding {
 	const struct args *a;
 	const struct policy_rule *rule;
 	const struct ward_policy_place *place; /* before */
+	unsigned same;			       /* where it stood before; 0: nowhere */
 	unsigned line;			       /* where it stands: the last one */
 	struct policy_effect effect;
 	struct ward_buf before, after; /* rights of an exact path, or of `named` */
@@ -145,6 +146,7 @@ static int make_text(
 		return ward_err_set(err, -EEXIST,
 			"%s:%u has that line already; nothing was written (--force writes it again)",
 			file, same->line);
+	x->same = same && same->line != x->line ? same->line : 0;
 	return r;
 }
 
@@ -322,6 +324,11 @@ static int say_no_effect(const struct adding *x, struct ward_err *err)
 		ward_explain_permit(&d, req.rights, path, x->place->owner_file, &permit);
 		ward_policy_state_put(p, s);
 	}
+	if (x->same && !permit.len)
+		return ward_err_set(err, -ECANCELED,
+			"%s:%u has that line already, and it decides; nothing was written (--force "
+			"writes it again)",
+			x->place->owner_file, x->same);
 	if (x->named)
 		return ward_err_set(err, -ECANCELED,
 			"%s %s = %s gives %s no right, since other rules decide; nothing was written "
@@ -395,17 +402,35 @@ static void say_opened(const struct adding *x)
 		s.file);
 }
 
+/* What a line gives that is about no path. */
+static void say_given(const struct adding *x)
+{
+	const struct policy_rule *r = x->rule;
+	const bool ports = strcmp(r->verb, "publish") == 0 || strcmp(r->verb, "forward") == 0;
+	if (strcmp(r->verb, "allow") == 0)
+		ward_outf("  sessions of this project may now connect to %s\n", r->value);
+	else if (ports)
+		ward_outf(
+			strcmp(r->verb, "publish") == 0
+				? "  http://127.0.0.1:%.*s of this host now leads into sessions of this project\n"
+				: "  localhost:%.*s inside is now that port of this host\n",
+			(int)strcspn(r->value, ":"), r->value);
+	if (!x->a->now && strcmp(r->verb, "allow") == 0)
+		ward_outf("  from the next session on; --now changes those that are running\n");
+}
+
 static void print(const struct adding *x)
 {
 	const struct policy_rule *rule = x->rule;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	ward_outf("%s: %s %s = %s\n", ward_shell_quoted(&word, x->place->owner_file), rule->section,
-		rule->verb, rule->value);
+	ward_outf("added to %s: %s %s = %s\n", ward_shell_quoted(&word, x->place->owner_file),
+		rule->section, rule->verb, rule->value);
 	if (x->opened)
 		say_opened(x);
+	say_given(x);
 	if (!x->named && (x->before.len || x->after.len)) {
-		ward_outf("  before  %s\n", ward_buf_str(&x->before));
-		ward_outf("  now     %s\n", ward_buf_str(&x->after));
+		ward_outf("  before  %s\n", x->was ? ward_buf_str(&x->before) : "nothing");
+		ward_outf("  now     %s\n", x->is ? ward_buf_str(&x->after) : "nothing");
 	}
 	if (x->compared)
 		policy_effect_print(&x->effect, rule->value);
@@ -417,9 +442,8 @@ static void print(const struct adding *x)
 static int add(struct adding *x, struct ward_err *err)
 {
 	const struct ward_policy_place *place = x->place;
-	if (!place->owner_file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home: %s",
-			"a file can be given with --policy");
+	if (ward_policy_place_need(place, err) < 0)
+		return -ENOENT;
 	ward_cleanup(ward_buf_clear) struct ward_buf was = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place after = {

@@ -527,6 +527,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
 		int r = ward_policy_place_find(NULL, &place, err);
 		if (r == 0)
+			ward_policy_place_say_none(&place);
+		if (r == 0)
 			r = ward_policy_check(place.policy, on_finding, rp);
 		if (r == 0)
 			r = ward_check_programs(place.policy, on_finding, rp, err);

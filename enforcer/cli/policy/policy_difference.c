@@ -23,11 +23,11 @@ void ward_difference_show(const struct ward_difference *d, bool rules, struct wa
 	} else {
 		ward_buf_printf(&line, "%s:", d->path);
 		if (d->lost)
-			ward_buf_puts(&line, " -");
+			ward_buf_puts(&line, rules ? " -" : " no longer ");
 		if (d->lost)
 			ward_rights_format(&line, d->lost);
 		if (d->gained)
-			ward_buf_puts(&line, " +");
+			ward_buf_puts(&line, rules ? " +" : d->lost ? "; now also " : " now also ");
 		if (d->gained)
 			ward_rights_format(&line, d->gained);
 	}

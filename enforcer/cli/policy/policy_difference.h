@@ -8,7 +8,7 @@
 #include "enforcer/policy/diff.h"
 
 /*
- * Appends one line without its newline, as it may be shown: "/workspace/x: -read", with rules
- * "/workspace/x: -read  (RULE -> RULE)"; "[limits] wall: 1h -> 2h".
+ * Appends one line without its newline, as it may be shown: "/workspace/x: no longer read", with
+ * rules "/workspace/x: -read  (RULE -> RULE)"; "[limits] wall: 1h -> 2h".
  */
 void ward_difference_show(const struct ward_difference *d, bool rules, struct ward_buf *b);

@@ -130,7 +130,7 @@ static void say_finding(void *user, const struct ward_finding *f)
 {
 	const char *file = user;
 	if (!f->note && strncmp(f->file, file, strlen(file)) == 0)
-		ward_sayf("%s:%u: %s: %s", file, f->line, f->what, f->why);
+		ward_sayf(WARD_PLACE_FMT ": %s: %s", WARD_PLACE(file, f->line), f->what, f->why);
 }
 
 static int install(struct editing *e, struct ward_err *err)
@@ -181,8 +181,8 @@ static int edit(struct editing *e, struct ward_err *err)
 static int begin(struct editing *e, struct ward_err *err)
 {
 	const struct ward_policy_place *place = e->place;
-	if (!place->owner_file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home");
+	if (ward_policy_place_need(place, err) < 0)
+		return -ENOENT;
 	int r = ward_owner_file_get(place->owner_file, &place->id, &e->was, err);
 	if (r == 0)
 		return ward_err_set(err, -ENOENT, "%s does not exist; 'wardfs init' writes one",

@@ -298,6 +298,17 @@ static bool is_host_port(const char *text)
 	       (!*end || strcmp(end, "/udp") == 0 || strcmp(end, "/tcp") == 0);
 }
 
+/* With --policy the line belongs there: `policy add` would write it into the project's file. */
+static void permit_in_file(
+	const struct ward_policy_place *place, const char *to, struct ward_buf *permit)
+{
+	const bool none = ward_policy_settings(place->policy)->net == WARD_NET_NONE;
+	ward_buf_clear(permit);
+	ward_buf_printf(permit, "%s'allow = %s' in [network] of %s",
+		none ? "'mode = allowlist' and " : "", to,
+		place->owner_file ? place->owner_file : "the policy");
+}
+
 static int explain_connect(
 	const struct ward_policy_place *place, const struct args *a, const char *to)
 {
@@ -307,8 +318,12 @@ static int explain_connect(
 	const bool near = ward_connect_is_loopback(to) &&
 			  ward_policy_settings(place->policy)->net != WARD_NET_HOST;
 	ward_cleanup(ward_buf_clear) struct ward_buf permit = WARD_BUF_INIT;
-	if (v != WARD_VERDICT_ALLOW)
+	if (v != WARD_VERDICT_ALLOW && !ward_explain_no_mode(place->policy, to, &permit)) {
 		ward_explain_connect(to, ward_buf_str(&line), &permit);
+		if (a->o.policy && !near &&
+			strncmp(ward_buf_str(&permit), "wardfs policy add ", 18) == 0)
+			permit_in_file(place, to, &permit);
+	}
 	if (a->o.json) {
 		json_t *o = json_object();
 		json_object_set_new(o, "action", json_string("connect"));
@@ -762,6 +777,10 @@ int ward_policy_cmd_explain(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place place;
 	int r = ward_policy_place_find(a.o.policy, &place, &err);
+	if (r == 0)
+		ward_policy_place_say_none(&place);
+	if (r == 0 && a.o.policy)
+		r = ward_policy_place_named(&place, &err);
 	if (r == 0)
 		r = explain(&place, &a, &err);
 	if (r < 0) {

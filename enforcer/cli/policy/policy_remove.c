@@ -216,8 +216,8 @@ static int change(const struct args *a, struct removing *x, struct ward_err *err
 	const struct ward_policy_place *place = x->place;
 	ward_cleanup(ward_buf_clear) struct ward_buf was = WARD_BUF_INIT;
 	ward_cleanup(policy_lines_clear) struct policy_lines lines = POLICY_LINES_INIT;
-	if (!place->owner_file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home");
+	if (ward_policy_place_need(place, err) < 0)
+		return -ENOENT;
 	int r = ward_owner_file_get(place->owner_file, &place->id, &was, err);
 	if (r == 0)
 		return ward_err_set(err, -ENOENT,

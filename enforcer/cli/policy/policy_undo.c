@@ -68,8 +68,8 @@ static int undo(const struct args *a, const struct ward_policy_place *place, str
 	ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place after = {
 		.project = {.fd = -1}};
-	if (!place->owner_file)
-		return ward_err_set(err, -ENOENT, "no project here, or no home");
+	if (ward_policy_place_need(place, err) < 0)
+		return -ENOENT;
 	int r = last(place, &before, err);
 	if (r == 0)
 		return ward_err_set(
@@ -86,7 +86,8 @@ static int undo(const struct args *a, const struct ward_policy_place *place, str
 	if (r < 0)
 		return r;
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	ward_outf("%s%s\n", ward_shell_quoted(&word, place->owner_file),
+	ward_outf("%s %s%s\n", a->dry ? "this would go from" : "undone in",
+		ward_shell_quoted(&word, place->owner_file),
 		before.len ? "" : ": there was no such file before");
 	ward_out_lines(ward_buf_str(&lines), lines.len);
 	r = a->now && !a->dry ? policy_now(place) : 0;

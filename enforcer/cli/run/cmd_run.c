@@ -46,65 +46,46 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{"policy", 'p', "FILE|PROFILE", 0,
-		"Base policy: a file, or a shipped profile (wardfs profile list). Default: your file for this project, else medium; for an agent with a profile, that profile instead of medium",
-		0},
-	{"mode", 'm', "MODE", 0, "", 0}, /* help() names those that are ready */
-	{"trust", OPT_TRUST, "LEVEL", 0,
-		"How far you trust CMD, for mode auto: low, medium, high. A lower level in the policy wins",
-		0},
-	{"image", OPT_IMAGE, "IMAGE", 0,
-		"Show the files of IMAGE in place of this host's programs: a directory (./DIR), or a name of wardfs image list; none: no image. Without CMD: the image's own command",
-		0},
-	{"engine", OPT_ENGINE, "ENGINE", 0,
-		"Mode docker with this engine: runc, crun, runsc, or the path of one", 0},
-	{"user", 'u', "USER", 0, "Whose session it is; as root only", 0},
-	{"session", 's', "NAME", 0, "Name of the session; a name that was used gets a number", 0},
-	{"env", 'e', "NAME[=VALUE]", 0,
-		"Pass a variable on, or set it; repeats. Values never reach the trail", 0},
-	{"keep", OPT_KEEP, NULL, 0,
-		"Keep the session when CMD ends, until wardfs kill; wardfs exec runs more commands in it. Ctrl-] twice leaves earlier; wardfs attach joins again",
-		0},
-	{"label", OPT_LABEL, "KEY=VALUE", 0,
-		"Record in the trail what the session is for (agent, task, model, ticket, ...); repeats. wardfs audit list --label finds it",
-		0},
-	{"status-fd", OPT_STATUS_FD, "N", 0,
-		"Write each event of the session to descriptor N, as a line of JSON", 0},
-	{"read", OPT_READ, "PATH", 0, "For this run PATH may be read; repeats", 0},
-	{"write", OPT_WRITE, "PATH", 0, "For this run PATH may be written; repeats", 0},
-	{"hide", OPT_HIDE, "PATTERN", 0, "For this run PATTERN is hidden; repeats", 0},
-	{"net", OPT_NET, "HOST[:PORT]", 0, "For this run HOST may be reached; repeats", 0},
-	{"publish", OPT_PUBLISH, "PORT[:PORT]", 0,
-		"For this run PORT of this host's loopback leads to it (or the second one) inside; repeats",
-		0},
-	{"forward", OPT_FORWARD, "PORT[:PORT]", 0,
-		"For this run localhost:PORT inside leads to that port (or the second one) of this host's loopback; repeats",
-		0},
-	{"token", OPT_TOKEN, "FILE", 0,
-		"Give the session what the token in FILE grants (wardfs token), with all uses that it "
-		"has left; repeats",
-		0},
-	{"dry-run", 'n', NULL, 0,
-		"Print what would be in force and whether CMD would start; start nothing", 0},
-	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 0},
-	{"verbose", 'v', NULL, 0,
-		"Also say what is the same at each start; with --dry-run: also every rule, mount, "
-		"guarantee and variable",
-		0},
+	{NULL, 0, NULL, 0, "What CMD may reach, in this run (each repeats):", 1},
+	{"read", OPT_READ, "PATH", 0, "May be read", 1},
+	{"write", OPT_WRITE, "PATH", 0, "May be written", 1},
+	{"hide", OPT_HIDE, "PATTERN", 0, "Does not exist for CMD", 1},
+	{"net", OPT_NET, "HOST[:PORT]", 0, "May be reached", 1},
+	{"publish", OPT_PUBLISH, "PORT[:PORT]", 0, "This port here leads to it (or the 2nd) inside",
+		1},
+	{"forward", OPT_FORWARD, "PORT[:PORT]", 0, "This port inside leads to it (or the 2nd) here",
+		1},
+	{"env", 'e', "NAME[=VALUE]", 0, "Pass a variable on, or set it; never recorded", 1},
+	{"token", OPT_TOKEN, "FILE", 0, "Give what a signed grant grants (wardfs token)", 1},
+	{NULL, 0, NULL, 0, "What decides, and how CMD is isolated:", 2},
+	{"policy", 'p', "FILE|PROFILE", 0, "In place of your file for this project", 2},
+	{"mode", 'm', "MODE", 0, "", 2}, /* help() names those that are ready */
+	{"trust", OPT_TRUST, "LEVEL", 0, "Yours, for mode auto: low, medium, high", 2},
+	{"image", OPT_IMAGE, "IMAGE", 0, "Programs of an image, not of this host; or none", 2},
+	{"engine", OPT_ENGINE, "ENGINE", 0, "Mode docker with runc, crun, runsc or a path", 2},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
-		"Run although this host cannot enforce the limit NAME (limit-memory, …); repeats; recorded in the trail",
-		0},
+		"Run without a limit that cannot be held here", 2},
+	{NULL, 0, NULL, 0, "The session:", 3},
+	{"session", 's', "NAME", 0, "Its name; a number follows one that was used", 3},
+	{"keep", OPT_KEEP, NULL, 0, "Keep it when CMD ends, until wardfs kill", 3},
+	{"label", OPT_LABEL, "KEY=VALUE", 0, "Record what it is for (task, ticket); repeats", 3},
+	{"status-fd", OPT_STATUS_FD, "N", 0, "Write its events to descriptor N, as JSON", 3},
+	{"user", 'u', "USER", 0, "Whose session it is; as root only", 3},
+	{NULL, 0, NULL, 0, "Look first:", 4},
+	{"dry-run", 'n', NULL, 0, "Print what would be in force; start nothing", 4},
+	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 4},
+	{"verbose", 'v', NULL, 0, "Also say what is the same at each start", 4},
 	/* Known to people who come from an engine. */
-	{"privileged", OPT_REFUSED, NULL, OPTION_HIDDEN, "", 0},
-	{"cap-add", OPT_REFUSED, "CAP", OPTION_HIDDEN, "", 0},
-	{"device", OPT_REFUSED, "DEVICE", OPTION_HIDDEN, "", 0},
-	{"security-opt", OPT_REFUSED, "OPTION", OPTION_HIDDEN, "", 0},
-	{"volume", OPT_REFUSED, "VOLUME", OPTION_HIDDEN, "", 0},
-	{"pid", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
-	{"ipc", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
-	{"uts", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
-	{"userns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
-	{"cgroupns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 0},
+	{"privileged", OPT_REFUSED, NULL, OPTION_HIDDEN, "", 4},
+	{"cap-add", OPT_REFUSED, "CAP", OPTION_HIDDEN, "", 4},
+	{"device", OPT_REFUSED, "DEVICE", OPTION_HIDDEN, "", 4},
+	{"security-opt", OPT_REFUSED, "OPTION", OPTION_HIDDEN, "", 4},
+	{"volume", OPT_REFUSED, "VOLUME", OPTION_HIDDEN, "", 4},
+	{"pid", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 4},
+	{"ipc", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 4},
+	{"uts", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 4},
+	{"userns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 4},
+	{"cgroupns", OPT_REFUSED, "NAMESPACE", OPTION_HIDDEN, "", 4},
 	{0},
 };
 
@@ -283,7 +264,14 @@ static char *help(int key, const char *text, void *input)
 
 static const struct argp argp = {options, parse, "[--] CMD [ARG...]",
 	"Runs CMD in a guarded workspace: the project around the current directory, served at "
-	"/workspace and at its own path, everything else absent or read-only, no network.\v"
+	"/workspace and at its own path, everything else absent or read-only, no network.\n\n"
+	"    wardfs run -- npm test                 no network, secrets hidden\n"
+	"    wardfs run --net HOST -- npm ci        one host may be reached\n"
+	"    wardfs run --publish 5173 -- npm run dev\n"
+	"    wardfs run -- claude                   an agent, with the profile for it\n"
+	"    wardfs run -n -- make                  what would be in force\v"
+	"Without --policy your file for this project decides, else the profile medium, or that of "
+	"a known agent. A lower level of trust in the policy wins. man wardfs says more of each.\n\n"
 	"Exit status: CMD's own; 0 with --dry-run if CMD would start; 2 usage or policy; 124 a clock (wall, idle, "
 	"CPU time); 125 the sandbox could not be set up, or a helper or the trail failed; 126 CMD cannot be "
 	"executed; 127 CMD was not found; 128+N ended by signal N; 137 memory. With --dry-run: 0 if CMD would start, else 125.",

@@ -74,6 +74,9 @@ int ward_run_keep(struct ward_run_options *o, char **argv,
 		close(ends[0]);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		o->keep_fd = ends[1];
+		/* No helper gets it (helper.c): they outlive the caller, and have other ways to
+		 * tell us. */
+		(void)fcntl(2, F_SETFD, FD_CLOEXEC);
 		exit(run(o, argv));
 	}
 	close(ends[1]);

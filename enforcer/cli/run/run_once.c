@@ -85,7 +85,8 @@ static void take_lift(void *user, const struct ward_rule *lift, uint32_t want)
 	if (ward_policy_lift_look(l->policy, lift->pattern, want, &lifts, &left) < 0)
 		return;
 	if (!lifts) {
-		ward_sayf("%s:%u lifts nothing of %s", lift->file, lift->line, lift->pattern);
+		ward_sayf(WARD_PLACE_FMT " lifts nothing of %s", WARD_PLACE(lift->file, lift->line),
+			lift->pattern);
 		return;
 	}
 	if (l->n++ < LIFTS_NAMED)
@@ -196,6 +197,7 @@ static int plan_sign_in(struct prepared *p, struct ward_err *err)
 		memcpy(p->publish, was.v, was.n * sizeof(*p->publish));
 	p->publish[was.n] = p->port;
 	*o = (struct ward_strs){p->publish, was.n + 1};
+	p->o.sign_in_port = p->port;
 	ward_run_plan_clear(&p->plan);
 	p->plan = WARD_RUN_PLAN_INIT;
 	if (ward_run_plan_make(&p->o, &p->plan, &ignored) == 0)
@@ -321,6 +323,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (err.code)
 		ward_say(err.text);
+	if (status == WARD_EXIT_NOT_FOUND && err.code)
+		ward_agent_say_install(&p.agent);
 	/* Some causes tell their fix by themselves. */
 	if (notes.unprepared && !strstr(err.text, "fix: "))
 		ward_doctor_say();

@@ -28,7 +28,7 @@ static void add_expected(
 		r->host ? r->host : text, brackets ? "]" : "", port, r->port ? udp : "");
 	if (!ward_policy_expects_host(policy, asked, &file, &line))
 		return;
-	snprintf(asked, sizeof(asked), "%s:%u", file, line);
+	snprintf(asked, sizeof(asked), WARD_PLACE_FMT, WARD_PLACE(file, line));
 	ward_event_text(ev, WARD_TAG_EXPECTED, asked);
 }
 

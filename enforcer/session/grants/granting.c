@@ -135,9 +135,9 @@ static int against_path(
 		g->host.policy(g->host.session), grant->pattern, grant->rights, &rule, err);
 	if (r < 0 || !rule)
 		return r;
-	return ward_err_set(err, -EPERM, "no grant lifts '%s%s = %s' (%s:%u, %s)",
+	return ward_err_set(err, -EPERM, "no grant lifts '%s%s = %s' (" WARD_PLACE_FMT ", %s)",
 		rule->guard ? "[guard] " : "", ward_verb_name(rule->verb), rule->pattern,
-		rule->file, rule->line, ward_source_name(rule->source));
+		WARD_PLACE(rule->file, rule->line), ward_source_name(rule->source));
 }
 
 static int against_host(

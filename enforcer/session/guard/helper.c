@@ -59,8 +59,12 @@ static void child(const char *program, const char *name, const char *arg, const 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0)
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* Ours is close-on-exec where a session outlives its caller (run_keep.c): who stays in the
+	 * background holds nothing that the caller's pipe waits for. */
+	const bool hold = !(fcntl(2, F_GETFD) & FD_CLOEXEC);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(hold ? 2 : null, 1) < 0 ||
+		(!hold && dup2(null, 2) < 0))
 		_exit(errno == EMFILE ? WARD_HELPER_NO_FDS : 125);
 	if (ward_fd_inherit(from, to, n) < 0)
 		_exit(WARD_HELPER_NO_FDS);

@@ -397,8 +397,8 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 		return r;
 	if (forbidden(f, &st))
 		return ward_err_set(err, -EPERM,
-			"%s cannot be the project, because it is your home directory or the root of the host. Change into a project directory first",
-			p->cwd);
+			"%s cannot be the project, because it is %s. Change into a project directory first",
+			p->cwd, is_dir(&st, "/") ? "the root of the host" : "a home directory");
 	r = choose(f, p, err);
 	if (r < 0 && err && err->code)
 		return r;

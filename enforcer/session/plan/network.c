@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -171,15 +172,35 @@ int ward_network_wait(struct ward_network *n, struct ward_err *err)
 	return r;
 }
 
-char *ward_network_moved(const struct ward_network *n)
+/* "3000" or "8080:3000": is it the port of the host? */
+static bool is_asked(const char *text, unsigned port)
+{
+	char *end = NULL;
+	return strtoul(text, &end, 10) == port && (!*end || *end == ':');
+}
+
+static bool is_typed(const struct ward_run_options *o, unsigned port)
+{
+	for (size_t i = 0; i < o->publish.n; i++)
+		if (o->publish.v[i] != o->sign_in_port && is_asked(o->publish.v[i], port))
+			return true;
+	return false;
+}
+
+char *ward_network_leads(const struct ward_network *n, const struct ward_run_options *o)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	for (size_t i = 0; i < n->n_published; i++) {
 		const struct ward_published *p = &n->published[i];
-		if (p->port == p->asked)
+		if (p->port == p->asked && !is_typed(o, p->asked))
 			continue;
-		ward_buf_printf(
-			&b, "%sport %u of this host is in use", b.len ? "; " : "", p->asked);
+		ward_buf_puts(&b, b.len ? "; " : "");
+		if (p->port == p->asked) {
+			ward_buf_printf(&b, "http://127.0.0.1:%u leads to port %u inside", p->port,
+				p->inside);
+			continue;
+		}
+		ward_buf_printf(&b, "port %u of this host is in use", p->asked);
 		if (p->port)
 			ward_buf_printf(&b, ": http://127.0.0.1:%u leads to port %u inside",
 				p->port, p->inside);

@@ -54,9 +54,9 @@ int ward_network_start(
 	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
 /* Waits until names and connections are served, and fills in what is published. */
 int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
-/* Which ports of the host are other ones than the policy names, for people; NULL: none. The
- * caller's. */
-char *ward_network_moved(const struct ward_network *n);
+/* Where the ports lead that an option of o publishes, and those that are other ones than the policy
+ * names, for people; NULL: none. The caller's. */
+char *ward_network_leads(const struct ward_network *n, const struct ward_run_options *o);
 /* [{"port": of the host, "inside": port}, …] */
 json_t *ward_network_published(const struct ward_network *n);
 /*

@@ -663,8 +663,8 @@ static int check_lifts(const struct ward_run_plan *p, struct ward_err *err)
 		ward_policy_each_lift(p->policy, look_at_lift, &l);
 	ward_as_owner_end(&as);
 	return l.wrong ? ward_err_set(err, -EINVAL,
-				 "%s:%u: [lift] %s is a directory: name one file", l.wrong->file,
-				 l.wrong->line, l.wrong->pattern)
+				 WARD_PLACE_FMT ": [lift] %s is a directory: name one file",
+				 WARD_PLACE(l.wrong->file, l.wrong->line), l.wrong->pattern)
 		       : r;
 }
 

@@ -52,6 +52,7 @@ struct ward_run_options {
 	struct ward_strs hide;
 	struct ward_strs shown;	  /* paths of the host that [system] read is to have besides */
 	struct ward_strs net;	  /* destinations, as [network] allow has them */
+	const char *sign_in_port; /* the one of `publish` that nobody typed; NULL: all were */
 	struct ward_strs publish; /* ports, as [network] publish has them */
 	struct ward_strs forward; /* ports, as [network] forward has them */
 	char *const *argv;

@@ -13,7 +13,11 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/image_name.h"
+#include "enforcer/policy/read.h"
 #include "enforcer/base/patient.h"
+
+/* A longer argument is cut in messages. */
+#define ORIGIN_ARG_MAX 200
 
 /* The real path of an existing file or directory, as the kernel names it. */
 static int host_path(const char *arg, char **ret, bool *ret_dir, struct ward_err *err)
@@ -69,6 +73,15 @@ static bool has_control(const char *s)
 	return false;
 }
 
+/* Messages about the lines below name the option as it was typed: no one can open this text. */
+static void put_origin(struct ward_buf *b, const char *option, const char *arg)
+{
+	ward_buf_printf(b, WARD_ORIGIN_MARK "--%s ", option);
+	for (size_t i = 0; arg[i] && i < ORIGIN_ARG_MAX; i++)
+		ward_buf_putc(b, (unsigned char)arg[i] < 0x20 || arg[i] == 0x7f ? '?' : arg[i]);
+	ward_buf_puts(b, strlen(arg) > ORIGIN_ARG_MAX ? "...\n" : "\n");
+}
+
 struct texts {
 	struct ward_buf trees;
 	struct ward_buf files;
@@ -76,8 +89,9 @@ struct texts {
 };
 
 /* A path in the project, relative to its root. */
-static int add_inside(struct texts *t, const char *verb, const char *rel)
+static int add_inside(struct texts *t, const char *verb, const char *arg, const char *rel)
 {
+	put_origin(&t->files, verb, arg);
 	ward_buf_printf(&t->files, "%s = /workspace%s", verb, *rel ? "/" : "");
 	ward_pattern_quote(&t->files, rel, strlen(rel));
 	ward_buf_putc(&t->files, '\n');
@@ -97,7 +111,7 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 	/* As it is called inside: where the host has no such path, that is what is meant. */
 	const char *rel = there ? NULL : ward_path_beneath(arg, "/workspace");
 	if (rel && !has_control(rel))
-		return add_inside(t, verb, rel);
+		return add_inside(t, verb, arg, rel);
 	r = there ? host_path(arg, &path, &dir, err) : future_path(arg, &path, &dir, err);
 	if (r < 0)
 		return ward_err_wrap(err, "--%s", verb);
@@ -107,7 +121,7 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 			verb);
 	rel = ward_path_beneath(path, project);
 	if (rel)
-		return add_inside(t, verb, rel);
+		return add_inside(t, verb, arg, rel);
 	if (!there)
 		return ward_err_set(err, -ENOENT, "--%s %s: no such file or directory", verb, path);
 	if (strcmp(path, "/") == 0)
@@ -120,7 +134,9 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 			"--%s: a path outside the project cannot contain ']', ';', '#', '~' or '\\'",
 			verb);
 	if (dir) {
+		put_origin(&t->trees, verb, arg);
 		ward_buf_printf(&t->trees, "[tree %s]\nsource = %s\nat = none\n", path, path);
+		put_origin(&t->files, verb, arg);
 		ward_buf_printf(&t->files, "%s = ", verb);
 		ward_pattern_quote(&t->files, path, strlen(path));
 		ward_buf_putc(&t->files, '\n');
@@ -128,6 +144,7 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 	}
 	/* A socket or a pipe that is seen can be talked to, whatever the mount says. */
 	if (strcmp(verb, "read") == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+		put_origin(&t->system, verb, arg);
 		ward_buf_printf(&t->system, "read = %s\n", path);
 		return 0;
 	}
@@ -150,6 +167,7 @@ static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 	if (has_control(path ? path : name) || strpbrk(path ? path : name, ";#\\"))
 		return ward_err_set(err, -EINVAL,
 			"--image: a path cannot contain ';', '#', '\\' or control characters");
+	put_origin(b, "image", name);
 	ward_buf_printf(b, "[system]\nimage = %s\n[container]\nimage = %s\n", path ? path : name,
 		path ? path : name);
 	return ward_buf_error(b);
@@ -162,6 +180,7 @@ static int add_engine(struct ward_buf *b, const char *name, struct ward_err *err
 			"--engine '%s': write runc, crun, runsc, or the "
 			"absolute path of one",
 			name);
+	put_origin(b, "engine", name);
 	ward_buf_printf(b, "[container]\nengine = %s\n", name);
 	return ward_buf_error(b);
 }
@@ -173,6 +192,7 @@ static int add_ports(const char *key, const struct ward_strs *ports, const char 
 		if (!*ports->v[i] || strspn(ports->v[i], "0123456789:") != strlen(ports->v[i]))
 			return ward_err_set(err, -EINVAL, "--%s '%s': write PORT, or PORT:PORT %s",
 				key, ports->v[i], which);
+		put_origin(all, key, ports->v[i]);
 		ward_buf_printf(all, "%s = %s\n", key, ports->v[i]);
 	}
 	return 0;
@@ -181,12 +201,21 @@ static int add_ports(const char *key, const struct ward_strs *ports, const char 
 static int add_network(const struct ward_run_options *o, struct ward_buf *all, struct ward_err *err)
 {
 	/* Replaces only "none": compile keeps a proxy (settings.c). */
+	if (o->learn)
+		ward_buf_puts(all, WARD_ORIGIN_MARK "wardfs learn\n");
+	else if (o->net.n)
+		put_origin(all, "net", o->net.v[0]);
+	else if (o->publish.n)
+		put_origin(all, "publish", o->publish.v[0]);
+	else if (o->forward.n)
+		put_origin(all, "forward", o->forward.v[0]);
 	if (o->net.n || o->publish.n || o->forward.n || o->learn)
 		ward_buf_puts(all, "[network]\nmode = allowlist\n");
 	for (size_t i = 0; i < o->net.n; i++) {
 		if (!*o->net.v[i] || has_control(o->net.v[i]) || strpbrk(o->net.v[i], ";# "))
 			return ward_err_set(
 				err, -EINVAL, "--net '%s': write HOST or HOST:PORT", o->net.v[i]);
+		put_origin(all, "net", o->net.v[i]);
 		ward_buf_printf(all, "allow = %s\n", o->net.v[i]);
 	}
 	int r = add_ports("publish", &o->publish, "of the host and inside", all, err);
@@ -220,11 +249,17 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		r = add_path(&t, "read", o->read.v[i], project, err);
 	for (size_t i = 0; r == 0 && i < o->write.n; i++)
 		r = add_path(&t, "write", o->write.v[i], project, err);
+	if (o->shown.n)
+		ward_buf_puts(&t.system, WARD_ORIGIN_BUILT_IN);
 	for (size_t i = 0; i < o->shown.n; i++)
 		ward_buf_printf(&t.system, "read = %s\n", o->shown.v[i]);
 	ward_buf_puts(&all, "[policy]\nversion = 1\n");
 	if (mode)
+		put_origin(&all, o->mode ? "mode" : "engine", o->mode ? o->mode : o->engine);
+	if (mode)
 		ward_buf_printf(&all, "mode = %s\n", mode->word);
+	if (low)
+		put_origin(&all, "trust", o->trust);
 	if (low)
 		ward_buf_puts(&all, "trust = low\n");
 	if (t.trees.len)
@@ -246,6 +281,7 @@ int ward_run_text(const struct ward_run_options *o, const char *project, const c
 		/* A host path below the project is called by its sandbox path. */
 		const char *rel =
 			o->hide.v[i][0] == '/' ? ward_path_beneath(o->hide.v[i], project) : NULL;
+		put_origin(&all, "hide", o->hide.v[i]);
 		if (rel)
 			ward_buf_printf(&all, "hide = /workspace%s%s\n", *rel ? "/" : "", rel);
 		else

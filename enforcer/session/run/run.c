@@ -334,9 +334,9 @@ static int start(struct ward_running *r, struct ward_err *err)
 		e = ward_permission_start(r->permission, err);
 	if (e == 0)
 		e = ward_network_wait(&r->network, err);
-	ward_cleanup_free char *moved = e == 0 ? ward_network_moved(&r->network) : NULL;
-	if (moved && r->options->say)
-		r->options->say(moved);
+	ward_cleanup_free char *leads = e == 0 ? ward_network_leads(&r->network, r->options) : NULL;
+	if (leads && r->options->say)
+		r->options->say(leads);
 	if (e == 0)
 		e = ward_limits_helpers_in(r->limits, err);
 	if (e < 0 || ward_run_tokens(r, err) < 0)

@@ -75,6 +75,9 @@ trap 'kill $run $once 2>/dev/null || :' EXIT
 wait_until 60 curl -sf -o got2 http://127.0.0.1:8061/index.html || fail "--publish: $(cat once)"
 kill "$once"
 expect 143 wait "$once"
+# The address is one line for who typed the port; what the policy publishes it knows already.
+[ "$(grep -cx 'wardfs: http://127.0.0.1:8061 leads to port 3000 inside' once)" = 1 ] || fail "$(cat once)"
+grep -q 'leads to port' err && fail "a port of the policy is told: $(cat err)"
 expect 0 "$WARDFS" policy add publish 8061
 has "$OUT" '[network] publish = 8061'
 expect 0 "$WARDFS" run --dry-run --json -- true

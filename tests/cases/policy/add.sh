@@ -20,7 +20,7 @@ grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
 explain write src/gen/a || fail "the later rule does not decide"
 "$WARDFS" policy add --guard hide '*.secret' >out
 ! explain read x.secret || fail "the guard does not hold"
-grep -q '^  /workspace/\*\.secret: -' out || fail "what it changes is not told: $(cat out)"
+grep -q '^  /workspace/\*\.secret: no longer ' out || fail "what it changes is not told: $(cat out)"
 expect 2 "$WARDFS" policy add write '/workspace/**/y.secret'
 has "$ERR" "never gives what it says"
 ! grep -rq 'y\.secret' "$XDG_CONFIG_HOME" || fail "a rule without effect was written"
@@ -32,8 +32,8 @@ expect 2 "$WARDFS" policy add write /workspace/src/gen/more
 has "$ERR" "no path gains or loses a right, since other rules decide"
 "$WARDFS" policy add deny /workspace/late >out
 # One path of those that change alike, and whose word counted for it: no list of made-up names.
-grep -q '^  /workspace/late: -read,' out || fail "$(cat out)"
-grep -q '^  /workspace/late/\*\.[a-z]*: +stat,list  (decided until now by .*, or one of [0-9]* more; an example: no such path exists now)$' out ||
+grep -q '^  /workspace/late: no longer read,' out || fail "$(cat out)"
+grep -q '^  /workspace/late/\*\.[a-z]*: now also stat,list  (decided until now by .*, or one of [0-9]* more; an example: no such path exists now)$' out ||
 	fail "$(cat out)"
 [ "$(wc -l <out)" -le 8 ] || fail "$(cat out)"
 ! explain read late || fail "not in [files]"
@@ -42,10 +42,10 @@ echo "--- of a file, which has nothing beneath it, its rights are told alone"
 mkdir certs
 echo x >certs/test.pem
 "$WARDFS" policy add read /workspace/certs/test.pem >out
-grep -q '^  before *-$' out && grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
+grep -q '^  before *nothing$' out && grep -q '^  now *stat,list,read,exec$' out || fail "$(cat out)"
 [ "$(wc -l <out)" -eq 3 ] || fail "$(cat out)"
 "$WARDFS" policy add read /workspace/certs/none.pem >out
-grep -q '^  /workspace/certs/none.pem: +stat,list,read,exec' out || fail "control: $(cat out)"
+grep -q '^  /workspace/certs/none.pem: now also stat,list,read,exec' out || fail "control: $(cat out)"
 echo "--- read is meant to give: what can be written is not made read-only without being asked"
 mkdir docs
 echo x >docs/a
@@ -58,7 +58,7 @@ explain write docs/a || fail "it was written"
 expect 0 "$WARDFS" policy add --force read /workspace/docs/a
 ! explain write docs/a || fail "control: --force does not write it"
 expect 0 "$WARDFS" policy remove read /workspace/docs/a
-has "$OUT" "  /workspace/docs/a: +append,create,write,remove,attr"
+has "$OUT" "  /workspace/docs/a: now also append,create,write,remove,attr"
 hasnt "$OUT" "docs/a/"
 echo "--- a directory with a secret in it: said with the file's name; the names that are told exist"
 for verb in read write; do
@@ -67,17 +67,17 @@ for verb in read write; do
 done
 ! explain read docs/k.pem || fail "it was opened"
 expect 0 "$WARDFS" policy add --force write /workspace/docs
-has "$OUT" "  /workspace/docs/k.pem: +stat,list,read,"
+has "$OUT" "  /workspace/docs/k.pem: now also stat,list,read,"
 hasnt "$OUT" "*.jks"
 explain read docs/k.pem || fail "control: --force does not open it"
 ! explain read docs/.env || fail "a guard was lifted"
 expect 0 "$WARDFS" policy remove write /workspace/docs
-has "$OUT" "  /workspace/docs/k.pem: -stat,list,read,"
+has "$OUT" "  /workspace/docs/k.pem: no longer stat,list,read,"
 hasnt "$OUT" "*.jks"
 rm -r docs
 echo "--- all paths are compared, also where somebody is asked"
 expect 0 "$WARDFS" policy add --force ask /workspace/asked
-has "$OUT" '/workspace/asked: -append,create,write,remove,attr'
+has "$OUT" '/workspace/asked: no longer append,create,write,remove,attr'
 hasnt "$OUT" "too many rules"
 echo "--- a name without its / in front matches at every depth: said where it is a file here"
 mkdir deep
@@ -94,7 +94,7 @@ expect 0 "$WARDFS" policy undo
 mkdir deep/src
 : >deep/src/App.tsx
 expect 0 "$WARDFS" policy add deny deep/src/App.tsx
-has "$OUT" '  /workspace/deep/src/App.tsx: -read,'
+has "$OUT" '  /workspace/deep/src/App.tsx: no longer read,'
 hasnt "$OUT" "HEAD"
 expect 0 "$WARDFS" policy undo
 echo "--- such a name of a secret that stays closed, or of a file that loses by it: not written"
@@ -182,7 +182,7 @@ cd "$WARD_TMP"
 project other
 cd other
 expect 0 "$WARDFS" policy add read /workspace/later/test.jks
-has "$OUT" "  before  -
+has "$OUT" "  before  nothing
   now     stat,list,read,exec
 "
 hasnt "$OUT" "-append"
@@ -196,3 +196,32 @@ expect 0 "$WARDFS" policy add allow h.example:8443
 expect 0 "$WARDFS" policy add allow g.example:443
 expect 0 "$WARDFS" policy add allow g.example
 expect 0 "$WARDFS" policy add --force allow g.example:443
+
+# Where no project is, each verb says why, and an answer says what it is about.
+(
+	cd / || exit 1
+	for words in 'add read /workspace/x' 'remove read /workspace/x' edit undo; do
+		# shellcheck disable=SC2086
+		expect 2 "$WARDFS" policy $words
+		has "$ERR" "/ cannot be the project, because it is the root of the host"
+	done
+	expect 2 "$WARDFS" init
+	has "$ERR" "the root of the host"
+	expect 0 "$WARDFS" policy explain read x
+	has "$ERR" "no project is here; the answer is for one without a policy of its own"
+	expect 0 "$WARDFS" policy check
+	has "$ERR" "no project is here"
+	cd "$HOME" || exit 1
+	expect 2 "$WARDFS" policy add read /workspace/x
+	has "$ERR" "because it is a home directory"
+)
+expect 0 "$WARDFS" policy explain read x
+hasnt "$ERR" "no project"
+# What was written where, and what it allows; the same line twice is said to be there.
+expect 0 "$WARDFS" policy add allow told.example:443
+has "$OUT" "added to "
+has "$OUT" "$XDG_CONFIG_HOME/wardfs/projects/"
+has "$OUT" "sessions of this project may now connect to told.example:443"
+expect 0 "$WARDFS" policy add deny /workspace/twice
+expect 2 "$WARDFS" policy add deny /workspace/twice
+has "$ERR" "has that line already, and it decides; nothing was written"

@@ -32,7 +32,7 @@ expect 0 "$WARDFS" policy remove
 number=$(printf '%s\n' "$OUT" | awk '/read = .workspace.src/ { print $1 }')
 expect 0 "$WARDFS" policy remove "$number"
 has "$OUT" "removed [files] read = /workspace/src"
-has "$OUT" "/workspace/src: +append,create,write"
+has "$OUT" "/workspace/src: now also append,create,write"
 may write src/a || fail "the rule still decides"
 expect 0 "$WARDFS" policy remove allow web.example:443
 has "$OUT" "no host is left"

@@ -97,6 +97,23 @@ finds "$PWD/near.policy" 6 "wide block"
 finds "$PWD/near.policy" 7 "trusts everybody who can reach it"
 finds "$PWD/near.policy" 8 "trusts everybody who can reach it"
 finds "$PWD/near.policy" 9 "allows nothing: $PWD/near.policy:10"
+# Hosts without a mode: the profile's mode has no network. The line that is missing is named.
+printf '[policy]\nversion = 1\nextends = medium\n[network]\nallow = example.org\n' >nomode.policy
+finds "$PWD/nomode.policy" 5 "add 'mode = allowlist' to [network], above line 5"
+# explain says the same, of the file that --policy names, and never of the project's.
+expect 1 "$WARDFS" policy explain --policy nomode.policy connect example.org
+has "$OUT" "to permit it: $PWD/nomode.policy:5 allows it, but the mode is none"
+expect 1 "$WARDFS" policy explain --policy nomode.policy connect other.example
+has "$OUT" "'mode = allowlist' and 'allow = other.example:443' in [network] of $PWD/nomode.policy"
+sed -i 's/^allow = /mode = allowlist\n&/' nomode.policy
+expect 0 "$WARDFS" policy explain --policy nomode.policy connect example.org
+has "$OUT" "$PWD/nomode.policy:6  [network] allow = example.org"
+printf '[files]\nread = /workspace/kept\n' >>nomode.policy
+expect 1 "$WARDFS" policy explain --policy nomode.policy write kept
+has "$OUT" "at the end of [files] in $PWD/nomode.policy"
+hasnt "$OUT" projects
+expect 1 "$WARDFS" policy explain --policy medium connect example.org
+has "$OUT" "in [network] of a file of yours that extends medium"
 printf '%s\n[network]\nallow = x.org:443\n' "$head" >"$PWD/none.policy"
 finds "$PWD/none.policy" 5 "mode = none"
 printf '%s\n[network]\nmode = allowlist\nallow = x.org:443\nallow = 10.1.2.0/24:80\n' "$head" >"$PWD/list.policy"

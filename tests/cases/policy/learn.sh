@@ -217,7 +217,7 @@ has "$OUT" '"again": null'
 [ -z "$(ls "$XDG_RUNTIME_DIR"/wardfs/*.policy 2>/dev/null)" ] || fail "a proposal was left behind"
 # A host that was asked for is refused by what learn itself said, not by an option of the caller's.
 expect 0 "$WARDFS" learn --once -- sh -c 'cat src/m.c; curl -sS -m 30 http://web.example:8080/'
-has "$ERR" "connect web.example:8080 (wardfs learn:"
+has "$ERR" "connect web.example:8080 (wardfs learn)"
 hasnt "$ERR" "command line"
 # Nothing used, nothing proposed; its own status is the status.
 expect 3 "$WARDFS" learn -- sh -c 'exit 3'

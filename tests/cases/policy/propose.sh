@@ -33,7 +33,7 @@ hasnt "$ERR" "propose"
 echo "--- no terminal, no answer: shown, and not taken over"
 expect 1 sh -c '"$WARDFS" init </dev/null'
 has "$OUT" "+ [files] read = /workspace/test.pem"
-has "$OUT" "/workspace/test.pem: +stat,list,read,exec"
+has "$OUT" "/workspace/test.pem: now also stat,list,read,exec"
 # What only gives says of no right that is lost.
 hasnt "$OUT" "append"
 has "$ERR" "wardfs init --accept $(digest)"

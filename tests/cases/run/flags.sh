@@ -42,7 +42,22 @@ write = /' -- true
 # --hide: gone for this run, there in the next.
 expect 0 "$WARDFS" run -- cat file
 expect 1 "$WARDFS" run --hide file -- cat file
-has "$ERR" "command line"
+# A refusal names the option as it was typed: nobody can open the text that it became.
+has "$ERR" "lookup /workspace/file (--hide file)"
+expect 0 "$WARDFS" audit denials latest
+has "$OUT" "rule:      --hide file  [guard] hide = file  (run)"
+has "$OUT" "to permit: start the session without '--hide file'"
+expect 22 "$WARDFS" run --session netted --net web.example --publish 39127 -- \
+	curl -sSf http://other.example
+has "$ERR" "other.example:80 (--net web.example)"
+expect 1 "$WARDFS" run --policy low --session own --read . -- touch new
+has "$ERR" "/workspace/new (--read .)"
+expect 2 "$WARDFS" run --net a:b -- true
+has "$ERR" "--net a:b: allow: "
+# Only options are named so: a file that says whose its lines are is a file with a comment.
+printf '[policy]\nversion = 1\n[files]\n;from --net web.example\nread = /workspace\n' >../own.policy
+expect 1 "$WARDFS" run --session from --policy ../own.policy -- touch new
+has "$ERR" "own.policy:5)"
 expect 0 "$WARDFS" run --hide file -- sh -c "! ls | grep -x file"
 
 # --read takes writing away from a part of the project.

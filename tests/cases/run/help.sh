@@ -14,6 +14,19 @@ done
 long=$(printf '%s\n' "$OUT" | grep '^  [a-z]' | awk 'length($0) > 80')
 [ -z "$long" ] || fail "more than a line: $long"
 
+echo "--- run: examples first, then the options by what they are for, one a line"
+expect 0 "$WARDFS" run --help
+for group in 'What CMD may reach, in this run (each repeats):' 'The session:' 'Look first:'; do
+	printf '%s\n' "$OUT" | grep -qxF " $group" || fail "no group '$group': $OUT"
+done
+printf '%s\n' "$OUT" | grep -n -e '^    wardfs run -- ' -e '^ What CMD' | head -n 1 | grep -q 'wardfs run' || fail "$OUT"
+# The list of modes alone is longer.
+more=$(printf '%s\n' "$OUT" | grep -c '^ \{20,\}')
+[ "$more" -le 1 ] || fail "options of more than a line: $OUT"
+expect 0 "$WARDFS" --help
+[ "$(printf '%s\n' "$OUT" | grep -n -m 1 '^    wardfs run -- ' | cut -d: -f1)" -lt \
+	"$(printf '%s\n' "$OUT" | grep -n -m 1 '^Verbs:' | cut -d: -f1)" ] || fail "no example first: $OUT"
+
 echo "--- -h is what many type first: the same as --help, and no option of the command's"
 for verb in run exec top learn init doctor 'policy add' 'home list' 'audit list' 'audit show' policy audit; do
 	# shellcheck disable=SC2086 # words

@@ -6,7 +6,7 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 project p
 cd p || exit 1
-trap '"$WARDFS" kill kept 2>/dev/null || :; "$WARDFS" kill bad 2>/dev/null || :' EXIT
+trap '"$WARDFS" kill kept 2>/dev/null || :; "$WARDFS" kill bad 2>/dev/null || :; "$WARDFS" kill pipe 2>/dev/null || :; "$WARDFS" kill log 2>/dev/null || :' EXIT
 mark=9$$9
 
 # The status is the first command's, and our input and output are free again.
@@ -25,6 +25,16 @@ expect 0 "$WARDFS" exec kept -- sh -c 'echo second >left'
 pid=$("$WARDFS" ps --json | sed -n 's/.*"pid": \([0-9]*\).*/\1/p' | head -n 1)
 [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] || fail "the supervisor stayed in our session"
 [ "$(readlink "/proc/$pid/fd/1")" = /dev/null ] || fail "the supervisor keeps our output"
+# Nobody else holds it either: a pipe ends with the first command, and so does one for messages.
+# The time only ends a wait that would never end.
+expect 0 timeout 60 sh -c '"$WARDFS" run --keep --session pipe -- echo through 2>&1 | cat'
+has "$OUT" through
+expect 0 "$WARDFS" exec pipe -- true
+expect 0 "$WARDFS" kill pipe
+expect 0 timeout 60 sh -c '"$WARDFS" run --keep --session log --net web.example -- true 2>&1 >/dev/null | cat'
+has "$OUT" "wardfs exec log"
+expect 0 "$WARDFS" exec log -- true
+expect 0 "$WARDFS" kill log
 # Idle processors were kept awake for the start, and for that alone; the control is that they were.
 hasnt "$(ls -l "/proc/$pid/fd")" cpu_dma_latency
 if [ -w /dev/cpu_dma_latency ] && strace -o /dev/null true 2>/dev/null; then

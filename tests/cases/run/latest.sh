@@ -67,7 +67,25 @@ expect 0 "$WARDFS" exec latest -- sh -c 'echo $WARDFS_SESSION'
 	expect 0 "$WARDFS" audit show --json
 	has "$OUT" '"session":"other"'
 	has "$ERR" "'latest' is other"
+	expect 0 "$WARDFS" audit list
+	has "$OUT" "other "
+	has "$OUT" "c "
+	hasnt "$ERR" more
 )
+# A list is of this project, and says what it leaves out; a question of programs, and one about
+# records, is of all.
+expect 0 "$WARDFS" audit list
+has "$OUT" "c "
+hasnt "$OUT" "other "
+has "$ERR" "1 more session, of other projects or without a trail: 'wardfs audit list --all'"
+expect 0 "$WARDFS" audit list --all
+has "$OUT" "c "
+has "$OUT" "other "
+hasnt "$ERR" more
+expect 0 "$WARDFS" audit list --json
+has "$OUT" '"session": "other"'
+expect 0 "$WARDFS" audit list --kind session.start
+has "$OUT" "other "
 expect 0 "$WARDFS" audit show --json latest
 has "$OUT" '"session":"c"'
 hasnt "$OUT" '"session":"other"'
@@ -81,29 +99,40 @@ expect 0 "$WARDFS" kill other
 	git init -q ../third
 	cd ../third || exit 1
 	expect 125 "$WARDFS" audit show
-	has "$ERR" "no session of this project ($PWD) has a trail"
+	has "$ERR" "no session of this project ($PWD) has a trail; wardfs audit list --all"
 )
 kill -0 $c || fail "c of this project ended"
 expect 0 "$WARDFS" kill c
 expect 143 wait $c
 
-# A name that was used gets a number, and that is said; the name means the newest that runs.
+# A name that was used gets a number, and that is said; the name is the first one's.
 expect 0 "$WARDFS" run --keep --session dev -- true
 hasnt "$ERR" "used before"
 expect 0 "$WARDFS" run --keep --session dev -- true
 has "$ERR" "the name dev was used before: this session is dev.2"
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
-[ "$OUT" = dev.2 ] || fail "exec dev: $OUT"
-has "$ERR" "using dev.2, the newest of the running sessions called dev"
+[ "$OUT" = dev ] || fail "exec dev: $OUT"
+has "$ERR" "this is dev; dev.2 is newer"
+expect 0 "$WARDFS" exec dev.2 -- sh -c 'echo $WARDFS_SESSION'
+[ "$OUT" = dev.2 ] || fail "exec dev.2: $OUT"
+hasnt "$ERR" dev
 expect 0 "$WARDFS" exec dev.1 -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev ] || fail "exec dev.1: $OUT"
-# kill ends none of them by a name that both have.
-expect 1 "$WARDFS" kill dev
-has "$ERR" "2 running sessions are called dev. wardfs ended none of them"
-expect 0 "$WARDFS" kill dev.2
+# Each session has one name, which ps prints: kill ends that one, and the trail has it.
+expect 0 "$WARDFS" ps
+has "$OUT" "dev.2 "
+hasnt "$OUT" "dev.1"
+expect 0 "$WARDFS" kill dev
+expect 0 "$WARDFS" audit show --json --kind session.end dev
+has "$OUT" "ended by wardfs kill"
+# Now the name stands for the newest that runs; of several, kill ends none.
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
-[ "$OUT" = dev ] || fail "exec dev: $OUT"
-hasnt "$ERR" newest
+[ "$OUT" = dev.2 ] || fail "exec dev: $OUT"
+has "$ERR" "dev has ended: using dev.2"
+expect 0 "$WARDFS" run --keep --session dev -- true
+expect 1 "$WARDFS" kill dev
+has "$ERR" "2 running sessions have that name with a number. wardfs ended none of them"
+expect 0 "$WARDFS" kill dev.3
 expect 0 "$WARDFS" kill dev
 expect 2 "$WARDFS" exec dev -- true
 has "$ERR" "no session 'dev' is running"

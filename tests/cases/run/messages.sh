@@ -71,6 +71,15 @@ expect 0 "$WARDFS" run --read "$WARD_TMP/links" --read "$WARD_TMP/lib" ward-tool
 has "$OUT" "it ran"
 expect 127 "$WARDFS" run ward-no-such-tool
 has "$ERR" "ward-no-such-tool: not found in PATH"
+hasnt "$ERR" install
+# Of an agent that a profile knows, how it is installed; not where a path was typed.
+if ! command -v gemini >/dev/null; then
+	expect 127 "$WARDFS" run -- gemini
+	has "$ERR" "gemini: not found in PATH"
+	has "$ERR" "Install it outside of the session: npm install -g @google/gemini-cli"
+	expect 127 "$WARDFS" run -- ./gemini
+	hasnt "$ERR" install
+fi
 expect 127 "$WARDFS" run ''
 printf '#!/ward/no/interpreter\n' >script
 chmod 755 script

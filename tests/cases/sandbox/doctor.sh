@@ -30,17 +30,20 @@ reported 0 ok sandbox
 grep -q '^missing' out && fail "$(cat out)"
 as_other 0666 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
 reported 0 ok sandbox
-reported 0 absent 'fuse passthrough'
+reported 0 optional 'fuse passthrough'
+grep -q '^optional: not set up here, and nothing needs it' out || fail "$(cat out)"
 
 # What the network takes beyond: as root and as that user, and where no link can be made. The
 # control stands above: with it the line is ok.
 reported 0 ok 'network broker'
 reported 0 ok 'network askers'
 unshare -r sh -c 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" doctor' "$WARDFS" >out && rc=0 || rc=$?
-reported 1 absent 'network broker'
+reported 1 unusable 'network broker'
+grep -q '^unusable: does not work here as it is' out || fail "$(cat out)"
+! grep -q absent out || fail "$(cat out)"
 
 # Each mode is tried as a whole, or the reason is told. Without net namespaces none works.
-reported 1 absent 'mode none'
+reported 1 unusable 'mode none'
 "$WARDFS" doctor >out && rc=0 || rc=$?
 for m in restricted process none auto; do
 	reported 0 ok "mode $m"
@@ -50,23 +53,23 @@ for e in runc crun runsc; do
 	grep -q "^ok *engine $e .*/$e, version [0-9].*: for mode docker and for wardfs-oci" out || fail "$e: $(cat out)"
 done
 for e in podman docker; do
-	grep -q "^absent *engine $e .*/$e, version [0-9].*: not for mode docker: " out || fail "$e: $(cat out)"
+	grep -q "^unusable *engine $e .*/$e, version [0-9].*: not for mode docker: " out || fail "$e: $(cat out)"
 done
 grep -q 'fix: docker run --runtime=wardfs ' out || fail "$(cat out)"
-grep -q '^absent *engine kata  *not installed' out || fail "$(cat out)"
+grep -q '^optional *engine kata  *not installed' out || fail "$(cat out)"
 # Programs that hang, or print no version, are not usable; nor is one that others can change.
 unshare -m sh -c 'printf "#!/bin/sh\nexec sleep 600\n" >hangs && printf "#!/bin/sh\nexit 3\n" >fails
 	cp "$(command -v runsc)" open && chown 0:0 hangs fails open && chmod 755 hangs fails && chmod 777 open
 	for e in runc=hangs crun=fails runsc=open; do mount --bind "${e#*=}" "$(command -v "${e%=*}")"; done
 	exec "$WARDFS" doctor' >out || fail "doctor fails"
-grep -q '^absent *engine runc .*--version does not return' out || fail "$(cat out)"
-grep -q '^absent *engine crun .*--version does not print a version' out || fail "$(cat out)"
-grep -q '^absent *engine runsc .*others than its owner can change' out || fail "$(cat out)"
+grep -q '^unusable *engine runc .*--version does not return' out || fail "$(cat out)"
+grep -q '^unusable *engine crun .*--version does not print a version' out || fail "$(cat out)"
+grep -q '^unusable *engine runsc .*others than its owner can change' out || fail "$(cat out)"
 # On a host without engines: named, and no reason to fail.
 unshare -m sh -c 'for e in runc crun runsc; do
 	p=$(command -v $e) && mount --bind /dev/null "$p"; done; exec "$WARDFS" doctor' >out || fail "doctor fails"
-grep -q '^absent *mode docker ' out || fail "control: $(cat out)"
-grep -A1 '^absent *engine runc ' out | grep -q 'fix: apt-get install runc (or crun, runsc)' || fail "$(cat out)"
+grep -q '^unusable *mode docker ' out || fail "control: $(cat out)"
+grep -A1 '^unusable *engine runc ' out | grep -q 'fix: apt-get install runc (or crun, runsc)' || fail "$(cat out)"
 
 # Its programs cannot be listed beneath a directory that each session begins with empty. Elsewhere
 # they can.
@@ -77,14 +80,14 @@ mkdir -p "$WARD_TMP/build"
 beneath /mnt /mnt/wardfs doctor >out
 grep -q '^ok *mode wasm .*wardfs-quickjs; programs of WASI are translated by wasm2c and gcc' out || fail "$(cat out)"
 beneath "$WARD_TMP/build" "$WARD_TMP/build/wardfs" doctor >out
-grep -q '^absent *mode wasm .*lies beneath .*tmp, which is empty when a session starts; fix: install wardfs' out || fail "$(cat out)"
+grep -q '^unusable *mode wasm .*lies beneath .*tmp, which is empty when a session starts; fix: install wardfs' out || fail "$(cat out)"
 echo 'console.log(1)' >a.js
 expect 125 beneath "$WARD_TMP/build" "$WARD_TMP/build/wardfs" run --mode wasm a.js
 has "$ERR" "which is empty when a session starts; fix: install wardfs"
 
 # No Deno is on this machine's PATH.
-reported 0 absent "mode deno"
-grep -q "^absent *mode deno .*npm install -g deno" out || fail "no fix for deno: $(cat out)"
+reported 0 unusable "mode deno"
+grep -q "^unusable *mode deno .*npm install -g deno" out || fail "no fix for deno: $(cat out)"
 
 # The device closed to this user.
 as_other 0600 /mnt/build/wardfs doctor >out && rc=0 || rc=$?
@@ -203,7 +206,7 @@ unshare -m sh -c 'mount -t tmpfs wardfs-test /proc/sys/kernel &&
 	echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
 	mount -t tmpfs wardfs-test /mnt && mkdir /mnt/build && mount --bind "$WARD_BUILD" /mnt/build &&
 	exec setpriv --reuid 1234 --regid 1234 --clear-groups /mnt/build/wardfs doctor' >out || :
-grep -q '^absent  *apparmor .*is 1' out || fail "$(cat out)"
+grep -q '^unusable  *apparmor .*is 1' out || fail "$(cat out)"
 grep -q 'fix: .*apparmor/wardfs /etc/apparmor.d/wardfs && apparmor_parser -r' out || fail "$(cat out)"
 grep -q "^profile wardfs-init .*/wardfs-init flags=(unconfined)" "$WARD_BUILD/conf/wardfs.apparmor" ||
 	fail "no profile for the program that makes the namespaces"
