@@ -23,6 +23,7 @@
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/policy/grants.h"
+#include "fs/base/shared_moves.h"
 #include "fs/base/fs_confine.h"
 #include "fs/base/request_turn.h"
 #include "fs/forget/forget_thread.h"
@@ -56,7 +57,9 @@
 /* The shortest turn that Linux takes (sched(7)). */
 #define TURN_NS 100000U
 #define POLICY_MAX ((size_t)64 << 20)
-#define FLAGS_ALL (WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS)
+#define FLAGS_ALL                                                                                  \
+	(WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS |             \
+		WARD_FS_MOVES)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
 #define GROUPS_MAX 65536U
 
@@ -348,6 +351,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		r = ward_delay_ready(fs->delay, fs->policy, err);
 	if (r == 0 && ward_questions_new(&fs->questions) < 0)
 		r = ward_err_sys(err, -ENOMEM, "questions");
+	if (r == 0 && fs->flags & WARD_FS_MOVES && ward_moves_new(WARD_FD_FS_MOVES, &fs->moves) < 0)
+		r = ward_err_sys(err, -ENOMEM, "moves");
 	ward_comm_init(&fs->comm);
 	if (r == 0 && ward_replay_new(fs, &fs->replay) < 0)
 		r = ward_err_sys(err, -ENOMEM, "replayed changes");
@@ -519,6 +524,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_replay_free(fs->replay);
 	ward_quotas_free(fs->quotas);
 	ward_shares_free(fs->shares);
+	ward_moves_free(fs->moves);
 	pthread_rwlock_destroy(&fs->turn);
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);

@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
@@ -40,6 +41,11 @@
 #define TOTAL_MAX 1024
 #define USER_MAX 64
 #define USAGE 2
+/* Processes that tell somebody that there are too many sessions, and what is said of it. */
+#define REFUSING_MAX 64
+#define REFUSED_SAY_S 1
+/* Until a process is tried for once more that could not be had. */
+#define AGAIN_MS 200
 
 static const char help[] =
 	"Usage: wardfs-auditd [--keep DAYS] [--sessions N]\n"
@@ -49,6 +55,8 @@ static const char help[] =
 	"\n"
 	"  --keep DAYS   keeps trails for at least so long, whatever their policy says (default: 200)\n"
 	"  --sessions N  of one user at a time (default: 64, at most 1024)\n";
+
+static const char too_many[] = "too many sessions at a time";
 
 struct peer {
 	pid_t pid;
@@ -62,6 +70,9 @@ struct auditd {
 	int signals;
 	struct peer v[TOTAL_MAX];
 	size_t n;
+	size_t n_refusing;
+	time_t refused_s; /* when it was said last that somebody has too many */
+	int held;	  /* a connection that no process could be made for yet; -1 */
 	bool over;
 };
 
@@ -91,6 +102,8 @@ static bool has_socket(void)
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDNAMES");
+	/* Descriptors cannot be sent before somebody wants them; not on Linux before 6.16. */
+	(void)ward_msg_take_fds(LISTEN_FD, false);
 	return fcntl(LISTEN_FD, F_SETFD, FD_CLOEXEC) == 0 &&
 	       fcntl(LISTEN_FD, F_SETFL, O_NONBLOCK) == 0;
 }
@@ -127,16 +140,24 @@ static uint64_t count(const struct auditd *a, uid_t uid)
 }
 
 /* It gets a word where it listens; nobody waits for it. */
-static void refuse(int conn, uid_t uid)
+static void refuse(int conn)
 {
 	struct ward_msg m;
-	static const char text[] = "too many sessions at a time";
-	ward_tellf("wardfs-auditd: user %u: %s\n", (unsigned)uid, text);
 	ward_msg_init(&m, WARD_MSG_FAILED);
-	ward_msg_put_str(&m, text);
+	ward_msg_put_str(&m, too_many);
 	if (ward_buf_error(&m.buf) == 0)
 		(void)!send(conn, m.buf.data, m.buf.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	ward_msg_clear(&m);
+}
+
+/* Whoever asks for too much often would fill the journal, and others' lines would be left out. */
+static void say_refused(struct auditd *a, uid_t uid)
+{
+	struct timespec now;
+	if (clock_gettime(CLOCK_MONOTONIC, &now) < 0 || now.tv_sec - a->refused_s < REFUSED_SAY_S)
+		return;
+	a->refused_s = now.tv_sec;
+	ward_tellf("wardfs-auditd: user %u: %s\n", (unsigned)uid, too_many);
 }
 
 static void child(const struct auditd *a, int conn, uid_t uid)
@@ -149,28 +170,85 @@ static void child(const struct auditd *a, int conn, uid_t uid)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)ward_msg_take_fds(conn, true);
 	struct ward_keeper k = {.conn = conn, .uid = uid, .top = a->top, .keep_min = a->keep_min};
 	_exit(ward_keeper_serve(&k));
 }
 
-static void take_one(struct auditd *a)
+/*
+ * A process has the connection, and the last descriptor of it: closing that closes what is in
+ * flight, which can take as long as somebody likes (SO_LINGER), but not where a process ends. So
+ * it does nothing before `turn` tells by its end that main has closed its own. A negative errno:
+ * there is none.
+ */
+static int hand_over(struct auditd *a, int conn, uid_t uid, bool keep)
+{
+	ward_cleanup_fd int turn = -1;
+	ward_cleanup_fd int ours = -1;
+	int ends[2];
+	char byte;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	turn = ends[0];
+	ours = ends[1];
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ours);
+		(void)!read(turn, &byte, 1);
+		close(turn);
+		if (keep)
+			child(a, conn, uid);
+		refuse(conn);
+		_exit(0);
+	}
+	if (pid < 0)
+		return -errno;
+	close(conn);
+	if (keep)
+		a->v[a->n++] = (struct peer){.pid = pid, .uid = uid};
+	else
+		a->n_refusing++;
+	return 0;
+}
+
+/* conn is taken. */
+static void serve(struct auditd *a, int conn)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
-	ward_cleanup_fd int conn = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
-	if (conn < 0 || getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return;
-	if (a->n >= TOTAL_MAX || count(a, peer.uid) >= a->user_max) {
-		refuse(conn, peer.uid);
+	/* Of a socket that is connected it does not fail. */
+	bool known = getsockopt(conn, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0;
+	bool keep = known && a->n < TOTAL_MAX && count(a, peer.uid) < a->user_max;
+	if (!keep && known)
+		say_refused(a, peer.uid);
+	a->held = -1;
+	if (!keep && ward_msg_takes_fds(conn) == 0) {
+		refuse(conn);
+		close(conn);
 		return;
 	}
-	pid_t pid = fork();
-	if (pid == 0)
-		child(a, conn, peer.uid);
-	if (pid < 0)
-		ward_tellf("wardfs-auditd: fork: %s\n", strerror(errno));
-	else
-		a->v[a->n++] = (struct peer){.pid = pid, .uid = peer.uid};
+	int r = hand_over(a, conn, known ? peer.uid : (uid_t)-1, keep);
+	if (r < 0) {
+		ward_tellf("wardfs-auditd: fork: %s\n", strerror(-r));
+		a->held = conn;
+	}
+}
+
+static void take_one(struct auditd *a)
+{
+	int conn = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
+	if (conn >= 0)
+		serve(a, conn);
+}
+
+static void ended(struct auditd *a, pid_t pid)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->v[i].pid == pid) {
+			a->v[i] = a->v[--a->n];
+			return;
+		}
+	a->n_refusing -= a->n_refusing > 0;
 }
 
 static void take_signals(struct auditd *a)
@@ -179,9 +257,7 @@ static void take_signals(struct auditd *a)
 	while (read(a->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
 		a->over |= si.ssi_signo != SIGCHLD;
 	for (pid_t pid = 0; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
-		for (size_t i = 0; i < a->n; i++)
-			if (a->v[i].pid == pid)
-				a->v[i--] = a->v[--a->n];
+		ended(a, pid);
 }
 
 /* Names the word that is wrong: what getopt_long(3) prints itself is escaped by nobody. */
@@ -216,7 +292,7 @@ static int take_options(struct auditd *a, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct auditd a = {.keep_min = 200, .user_max = USER_MAX};
+	static struct auditd a = {.keep_min = 200, .user_max = USER_MAX, .held = -1};
 	int said = take_options(&a, argc, argv);
 	if (said)
 		return said - 1;
@@ -225,13 +301,16 @@ int main(int argc, char **argv)
 	a.top = top && top[0] == '/' ? top : WARD_SYSTEM_STATE;
 	int r = prepare(&a);
 	while (r == 0 && !a.over) {
-		struct pollfd p[] = {
-			{.fd = LISTEN_FD, .events = POLLIN}, {.fd = a.signals, .events = POLLIN}};
-		if (poll(p, 2, -1) < 0 && errno != EINTR)
+		bool full = a.held >= 0 || a.n_refusing >= REFUSING_MAX;
+		struct pollfd p[] = {{.fd = full ? -1 : LISTEN_FD, .events = POLLIN},
+			{.fd = a.signals, .events = POLLIN}};
+		if (poll(p, 2, a.held >= 0 ? AGAIN_MS : -1) < 0 && errno != EINTR)
 			return 1;
 		if (p[1].revents)
 			take_signals(&a);
-		if (p[0].revents)
+		if (a.held >= 0)
+			serve(&a, a.held);
+		else if (p[0].revents)
 			take_one(&a);
 	}
 	return r;

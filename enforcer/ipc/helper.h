@@ -23,6 +23,9 @@ enum ward_fd_number {
 	WARD_FD_RING = 6,      /* the ring's memfd */
 	WARD_FD_RING_WAKE = 7, /* eventfd that wakes the writer */
 
+	/* wardfs-fs, with WARD_FS_MOVES: the file of fs/base/shared_moves.h, O_RDWR */
+	WARD_FD_FS_MOVES = 8,
+
 	/* started early, until it has the other numbers (early.h) */
 	WARD_FD_EARLY = 15,
 
@@ -298,6 +301,7 @@ enum ward_fs_flag {
 	WARD_FS_PASSTHROUGH = 1U << 1, /* try passthrough (root only); cached I/O where refused */
 	WARD_FS_ALLOW_OTHER = 1U << 2, /* `mount --allow-other`: act with each caller's ids */
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
+	WARD_FS_MOVES = 1U << 4,       /* other sessions of the owner are to be waited for */
 };
 
 enum ward_net_flag {

@@ -9,6 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* asm-generic/socket.h, Linux 6.16; the installed headers may be older. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 void ward_msg_init(struct ward_msg *m, uint32_t type)
 {
 	m->buf = WARD_BUF_INIT;
@@ -108,6 +113,19 @@ int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_f
 		if (errno != EINTR)
 			return -errno;
 	}
+}
+
+int ward_msg_take_fds(int sock, bool takes)
+{
+	const int on = takes;
+	return setsockopt(sock, SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof(on)) < 0 ? -errno : 0;
+}
+
+int ward_msg_takes_fds(int sock)
+{
+	int on = 1;
+	socklen_t len = sizeof(on);
+	return getsockopt(sock, SOL_SOCKET, SO_PASSRIGHTS, &on, &len) < 0 || on;
 }
 
 int ward_msg_try_send(int sock, const struct ward_msg *m)

@@ -41,6 +41,14 @@ void ward_msg_put_str(struct ward_msg *m, const char *s); /* NULL as "" */
 int ward_msg_send(int sock, const struct ward_msg *m, const int *fds, size_t n_fds) ward_must_check;
 /* The same, without waiting for the reader: -EAGAIN. */
 int ward_msg_try_send(int sock, const struct ward_msg *m) ward_must_check;
+/*
+ * Whether sock, and all that connect to it, take descriptors (SO_PASSRIGHTS, Linux 6.16). If not,
+ * sending some is -EPERM, and closing sock closes nothing of the other side's. 0, or a negative
+ * errno: this kernel always takes them.
+ */
+int ward_msg_take_fds(int sock, bool takes);
+/* 0: none are taken, and none were where that was said before the connection; 1: they are. */
+int ward_msg_takes_fds(int sock) ward_must_check;
 
 /* --- reading --- */
 struct ward_msg_reader {

@@ -35,6 +35,7 @@ struct ward_delay;
 struct ward_uring;
 struct ward_replay;
 struct ward_questions;
+struct ward_moves;
 
 #define WARD_PASSTHROUGH_LEFT 64U
 
@@ -80,6 +81,7 @@ struct ward_fs {
 	struct ward_grants *grants; /* of the session (policy/grants.h) */
 
 	struct ward_shares *shares; /* NULL: one owner is served */
+	struct ward_moves *moves;   /* NULL: in tests that need none */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
 	/* Of POSIX locks (lock_count.h). */

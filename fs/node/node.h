@@ -64,8 +64,9 @@ struct ward_dir {
 	int fd;		/* O_PATH, -1: closed for want of room */
 	unsigned users; /* the descriptor stays open while somebody uses it */
 	bool in_lru;
-	bool searchable;     /* by the owner, when it was last looked at */
-	uint64_t checked_ns; /* when name, inode and searchable were last right; 0: never */
+	bool searchable;	/* by the owner, when it was last looked at */
+	uint64_t checked_ns;	/* when name, inode and searchable were last right; 0: never */
+	uint64_t checked_moves; /* ward_moves_seq() before that */
 	struct ward_watched *watched; /* NULL: not watched (backing_watch.h) */
 	bool watch_tried;
 	uint64_t changed; /* tree->watch_seq when others last changed something in it

@@ -12,6 +12,7 @@
 #include "fs/node/node_links.h"
 #include "fs/ops/inherited_acl.h"
 #include "fs/ops/ops.h"
+#include "fs/base/shared_moves.h"
 #include "fs/ops/secret_moves.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/quota_name.h"
@@ -370,6 +371,8 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	m->nothing = there && ward_file_id_equal(&from->id, &to->id);
 	if (m->nothing)
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
+	if (ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && ward_moves_tell(tree->fs->moves) < 0)
+		return -EIO;
 	/* What did not exist when we asked must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
@@ -434,25 +437,45 @@ static int whiteout_end(struct ward_op *op, struct rename *m, int r)
 		       : r;
 }
 
+/* Other sessions of these files move nothing from here to ward_moves_leave(). */
+static int moves_enter(struct ward_op *op, const struct ward_record_paths *paths)
+{
+	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EXDEV};
+	int r = ward_moves_enter(op->tree->fs->moves);
+
+	if (r == 0)
+		return 0;
+	r = ward_record_deny(op, paths, WARD_RIGHT_CREATE, &d,
+		r == -EBUSY ? "another session moves files all the time"
+			    : "the lock that sessions share cannot be taken");
+	return r < 0 ? r : -EXDEV; /* mv copies then */
+}
+
 static int do_rename(struct ward_op *op, struct rename *m)
 {
+	const struct ward_record_paths at = paths_of(m);
 	bool again = true;
 	int r;
 
 	if (m->flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT))
 		return -EINVAL;
-	r = whiteout_begin(op, m);
+	ward_gate_settle(op, m->parent, m->name, m->parent2, m->name2);
+	if (m->flags & RENAME_EXCHANGE)
+		ward_gate_settle(op, m->parent2, m->name2, m->parent, m->name);
+	r = moves_enter(op, &at);
 	if (r < 0)
 		return r;
+	r = whiteout_begin(op, m);
+	if (r < 0) {
+		ward_moves_leave(op->tree->fs->moves);
+		return r;
+	}
 	r = ward_resolve_dir(op->tree, m->parent, &m->dir);
 	if (r == 0)
 		r = ward_resolve_dir(op->tree, m->parent2, &m->dir2);
 	if (r < 0) {
 		r = whiteout_end(op, m, r);
 	} else {
-		ward_gate_settle(op, m->parent, m->name, m->parent2, m->name2);
-		if (m->flags & RENAME_EXCHANGE)
-			ward_gate_settle(op, m->parent2, m->name2, m->parent, m->name);
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
 		for (int tries = 0; again && tries < 16; tries++)
 			r = rename_once(op, m, &again);
@@ -461,6 +484,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 		ward_dirref_put(op->tree, &m->dir2);
 	}
 	ward_dirref_put(op->tree, &m->dir);
+	ward_moves_leave(op->tree->fs->moves);
 	ward_secret_move_end(&m->secrets);
 	ward_quota_old_end(op, &m->old, false);
 	const struct ward_record_paths paths = paths_of(m);
@@ -537,18 +561,25 @@ static int do_link(
 	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
 	struct ward_fdref ref = {.fd = -1};
 	struct ward_dirref dir;
-	int r = ward_resolve_fd(op->tree, node, &ref);
+	int r;
 
+	ward_gate_settle(op, node, NULL, parent2, name2);
+	r = moves_enter(op, &paths);
 	if (r < 0)
 		return r;
+	r = ward_resolve_fd(op->tree, node, &ref);
+	if (r < 0) {
+		ward_moves_leave(op->tree->fs->moves);
+		return r;
+	}
 	r = ward_resolve_dir(op->tree, parent2, &dir);
 	if (r == 0) {
-		ward_gate_settle(op, node, NULL, parent2, name2);
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
 		r = link_locked(op, &paths, ref.fd, dir.fd);
 		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
 		ward_dirref_put(op->tree, &dir);
 	}
+	ward_moves_leave(op->tree->fs->moves);
 	ward_fdref_put(op->tree, &ref);
 	return r;
 }

@@ -11,6 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/helper.h"
+#include "fs/base/shared_moves.h"
 #include "fs/kernel/folding.h"
 #include "fs/node/removed_files.h"
 #include "fs/quota/quota.h"
@@ -32,7 +33,8 @@ struct job {
 	struct ward_node *node;	  /* pinned */
 	struct ward_node *parent; /* its descriptor in use; NULL: the node is the root */
 	int parent_fd;
-	int fd; /* in use if >= 0 */
+	int fd;		/* in use if >= 0 */
+	uint64_t moves; /* ward_moves_seq() when it was taken up */
 	char name[NAME_MAX + 1];
 };
 
@@ -67,6 +69,9 @@ static bool fresh(const struct ward_nodes *nodes, const struct ward_node *node, 
 {
 	/* What was looked at before there were watches gets its own. */
 	if (!node->dir->watch_tried && ward_watch_due(nodes->tree))
+		return false;
+	/* Others have moved directories: only what was looked at since is known. */
+	if (node->dir->checked_moves != ward_moves_seq(nodes->tree->fs->moves))
 		return false;
 	return node->dir->checked_ns && now - node->dir->checked_ns < WARD_RESOLVE_FRESH_NS;
 }
@@ -122,6 +127,7 @@ static void take_job(struct ward_nodes *nodes, struct ward_node *node, struct jo
 {
 	job->node = node;
 	node->refs++;
+	job->moves = ward_moves_seq(nodes->tree->fs->moves);
 	job->fd = node->dir->fd;
 	if (job->fd >= 0)
 		use(nodes, node);
@@ -201,6 +207,7 @@ static void finish_job(
 	if (r == 0) {
 		dir->searchable = searchable;
 		dir->checked_ns = coarse_ns();
+		dir->checked_moves = job->moves;
 		keep_fd(nodes, job->node, fresh_fd);
 	}
 	pthread_mutex_unlock(&nodes->lock);

@@ -15,7 +15,8 @@
  *     -F FILE             calls of the daemon on the backing fail as FILE says (inject.h)
  *     -p FILE             the daemon's pid is written here before the command starts
  *
- * WARD_TRANSPORT in the environment asks for one way that requests reach the daemon: "plain"
+ * FSMOUNT_MOVES in the environment names the file that sessions share (fs/base/shared_moves.h).
+ * WARD_TRANSPORT asks for one way that requests reach the daemon: "plain"
  * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
  * it then uses another is an error), "auto" (so too, and the daemon chooses), "late" (allowed once
  * it is mounted, which must be of no use). Exit status 77: this kernel does not know io_uring.
@@ -330,6 +331,8 @@ static void send_config(const struct options *o, int sock)
 	}
 	ward_msg_init(&m, WARD_MSG_CONFIG);
 	ward_msg_put_str(&m, "test");
+	if (getenv("FSMOUNT_MOVES"))
+		flags |= WARD_FS_MOVES;
 	ward_msg_put_u32(&m, flags);
 	ward_msg_put_u32(&m, o->uid);
 	ward_msg_put_u32(&m, o->gid);
@@ -398,18 +401,22 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	int control[2], life[2];
 	int backing = open(o->backing, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const char *shared = getenv("FSMOUNT_MOVES");
+	int moves = open(shared ? shared : "/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid;
 
 	CHECK(backing);
+	CHECK(moves);
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control));
 	CHECK(pipe2(life, O_CLOEXEC));
 	pid = fork();
 	CHECK(pid);
 	if (!pid) {
-		const int from[] = {
-			null, control[1], life[1], policy_fd, ring_fd, wake_fd, fuse_fd, backing};
+		const int from[] = {null, control[1], life[1], policy_fd, ring_fd, wake_fd, moves,
+			fuse_fd, backing};
 		const int to[] = {0, WARD_FD_CONTROL, WARD_FD_LIFELINE, WARD_FD_POLICY,
-			WARD_FD_RING, WARD_FD_RING_WAKE, WARD_FD_FS_TREES, WARD_FD_FS_TREES + 1};
+			WARD_FD_RING, WARD_FD_RING_WAKE, WARD_FD_FS_MOVES, WARD_FD_FS_TREES,
+			WARD_FD_FS_TREES + 1};
 
 		if (o->mode == MODE_USER)
 			become(o->uid, o->gid, o->groups, o->n_groups);
@@ -421,6 +428,7 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	}
 	close(control[1]);
 	close(backing);
+	close(moves);
 	close(null);
 	close(life[1]);
 	*ret_control = control[0];

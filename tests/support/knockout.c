@@ -6,6 +6,7 @@
  *
  *   SYSCALL=ERRNO      the system call answers with this errno (a name: ENOSYS, EPERM, …)
  *   SYSCALL=0          it answers 0 and does nothing
+ *   passrights=ERRNO   the socket option SO_PASSRIGHTS answers with this errno
  *   unshare-without=N  unshare(2) is made without these flags (x86-64 alone; traces CMD)
  *   write-nothing=C    write(2) of the single byte C answers 1 and does nothing (the same)
  *   uname-release=TEXT uname(2) tells this release of the kernel (the same)
@@ -68,6 +69,16 @@ static void add(scmp_filter_ctx ctx, char *arg)
 		unshare_without = strtoull(value, NULL, 0);
 		if (seccomp_rule_add(ctx, SCMP_ACT_TRACE(1), SCMP_SYS(unshare), 0) < 0)
 			die("unshare");
+		return;
+	}
+	if (strcmp(arg, "passrights") == 0) {
+		const uint32_t refuse = SCMP_ACT_ERRNO((unsigned)errno_named(value));
+		/* asm-generic/socket.h: SO_PASSRIGHTS */
+		if (seccomp_rule_add(
+			    ctx, refuse, SCMP_SYS(setsockopt), 1, SCMP_A2(SCMP_CMP_EQ, 83)) < 0 ||
+			seccomp_rule_add(
+				ctx, refuse, SCMP_SYS(getsockopt), 1, SCMP_A2(SCMP_CMP_EQ, 83)) < 0)
+			die("passrights");
 		return;
 	}
 	if (strcmp(arg, "write-nothing") == 0) {

@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import tempfile
+import time
 
 SOCKET = "/run/wardfs-audit/socket"
 READY, FAILED, FINISH, SUMMARY, SEGMENT = 2, 3, 16, 17, 19
@@ -52,7 +53,14 @@ class Client:
 
     def say(self, kind, body=b"", fds=()):
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        self.sock.sendmsg([struct.pack("=II", 1, kind) + body], rights)
+        for _ in range(30000):  # until there is a process that takes descriptors
+            try:
+                self.sock.sendmsg([struct.pack("=II", 1, kind) + body], rights)
+                return
+            except PermissionError:
+                time.sleep(0.001)
+            except (BrokenPipeError, ConnectionResetError):
+                return  # what it was told stands there still
 
     def hear(self):
         """The next word, and the descriptor that came with it."""

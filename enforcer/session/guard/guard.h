@@ -25,6 +25,7 @@ struct ward_guard {
 	int wake; /* eventfd of the writer */
 	struct ward_ring *ring;
 	int policy_fd; /* sealed blob */
+	int moves;     /* what the owner's sessions share (ward_remembered_moves()); -1: nothing */
 	struct ward_helper audit;
 	struct ward_helper fs;
 	char *transport; /* how requests reach wardfs-fs, for people; NULL until it serves */
@@ -67,6 +68,7 @@ struct ward_guard {
 		.wake = -1,                                                                        \
 		.replay = -1,                                                                      \
 		.policy_fd = -1,                                                                   \
+		.moves = -1,                                                                       \
 		.mark = -1,                                                                        \
 		.next_fd = -1,                                                                     \
 		.packing_fd = -1,                                                                  \

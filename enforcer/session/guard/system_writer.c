@@ -87,11 +87,17 @@ static int wait_for(int sock, uint32_t type, int *ret_fd, char **ret_text, uint3
 	}
 }
 
+/* The writer takes descriptors from when it has a process for us (auditd/main.c). */
 static int say(int sock, const struct ward_msg *m, const int *fds, size_t n, struct ward_err *err)
 {
 	int r = ward_buf_error(&m->buf);
-	if (r == 0)
+	for (int ms = 0; r == 0; ms++) {
 		r = ward_msg_send(sock, m, fds, n);
+		if (r != -EPERM || ms == ANSWER_MS)
+			break;
+		(void)poll(NULL, 0, 1);
+		r = 0;
+	}
 	return r < 0 ? ward_err_sys(err, r, "the system's writer") : 0;
 }
 
@@ -125,7 +131,8 @@ int ward_system_open(
 	ward_msg_put_u64(&m, g->keep_s);
 	r = say(g->audit.control, &m, &g->policy_fd, 1, err);
 	ward_msg_clear(&m);
-	if (r == 0)
+	/* Refused before we had said anything: it says why. */
+	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
 		r = wait_for(g->audit.control, WARD_MSG_SYSTEM_OPENED, &g->store.checkpoints_fd,
 			&given, NULL, err);
 	if (r == 0 && (size_t)snprintf(g->store.name, sizeof(g->store.name), "%s", given) >=

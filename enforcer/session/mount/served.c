@@ -14,6 +14,7 @@
 #include "enforcer/session/control/signals.h"
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/guard/segment_keeper.h"
+#include "enforcer/session/owner/remembered.h"
 
 void ward_served_init(struct ward_served *s, struct ward_err *err)
 {
@@ -50,6 +51,8 @@ int ward_served_open(struct ward_served *s, struct ward_err *err)
 	s->guard.keep_min_s = p->keep_min_s;
 	if (r == 0)
 		r = ward_guard_open(p->state, s->session, p->policy, &s->guard, err);
+	if (r == 0)
+		r = ward_remembered_moves(&p->id, p->state, &s->guard.moves, err);
 	if (r == 0)
 		r = ward_guard_start(&s->guard, trees, trees_of(p, NULL, trees), err);
 	if (r == 0)

@@ -25,6 +25,7 @@
 
 #define GUARDS "guards"
 #define LOCK "lock"
+#define MOVES ".moves"
 #define MAGIC "wardfs-guards 1"
 #define LOCK_TRIES 400
 #define LOCK_WAIT_NS 25000000L
@@ -566,6 +567,56 @@ int ward_remembered_write(const struct ward_identity *id, const char *state,
 				"%s, where the repositories are kept that a start finds", p.top);
 	}
 	return r < 0 ? ward_err_set(err, r, "%s", why.text) : 0;
+}
+
+/* --- what sessions share --- */
+
+/* OFD locks: a file system without them would let two sessions move at once. */
+static int open_moves(struct place *p, int *ret_fd)
+{
+	ward_cleanup_fd int lock = -1;
+	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
+	int r = place_make(p, &lock);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int fd =
+		openat(p->dir, MOVES, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (fcntl(fd, F_OFD_SETLK, &l) < 0)
+		return -errno;
+	l.l_type = F_UNLCK;
+	if (fcntl(fd, F_OFD_SETLK, &l) < 0)
+		return -errno;
+	*ret_fd = ward_steal_fd(&fd);
+	return 0;
+}
+
+int ward_remembered_moves(
+	const struct ward_identity *id, const char *state, int *ret_fd, struct ward_err *err)
+{
+	struct ward_err why = WARD_ERR_INIT;
+	int r = -ENOENT;
+	for (unsigned i = 0; i < 2 && r < 0; i++) {
+		ward_cleanup(place_clear) struct place p = {.dir = -1};
+		struct ward_as_owner as;
+		int found = place_find(id, state, i, &p);
+		if (found == 0)
+			continue;
+		r = found < 0 ? found : begin(&p, &as, &why);
+		if (r < 0)
+			continue;
+		r = open_moves(&p, ret_fd);
+		ward_as_owner_end(&as);
+		if (r < 0)
+			ward_err_sys(
+				&why, r, "%s/" MOVES ", which the owner's sessions lock", p.top);
+	}
+	/* The host's to fix, whatever it answers. */
+	return r < 0 ? ward_err_set(err, -EIO, "%s", why.text) : 0;
 }
 
 /* --- forgetting --- */

@@ -15,6 +15,9 @@
  *   "g PATH", "b PATH"   a git directory, a bare repository: relative to the tree, "." for itself
  *   "e ."                there were more than a file has room for: all of the tree is guarded
  *
+ *   STATE/guards/UID/.moves       what the owner's sessions share while they rename
+ *                                 (fs/base/shared_moves.h)
+ *
  * No path has an empty name, "." or ".." in it. A file that is anything else refuses the start.
  * Files are replaced as a whole, under the lock of `lock` beside them (flock(2)).
  */
@@ -48,6 +51,14 @@ int ward_remembered_write(const struct ward_identity *id, const char *state,
  */
 int ward_remembered_forget(const struct ward_identity *id, const char *state, const char *path,
 	bool beneath, size_t *ret_n, struct ward_err *err) ward_must_check;
+
+/*
+ * The file that the sessions of this owner share while they rename, made where it is missing, open
+ * for reading and writing. *ret_fd: the caller's. -EIO: it cannot be opened, or not be locked; err
+ * names it.
+ */
+int ward_remembered_moves(const struct ward_identity *id, const char *state, int *ret_fd,
+	struct ward_err *err) ward_must_check;
 
 /*
  * The directory of HOME in which root keeps this for the owner, which no session may change; the

@@ -29,6 +29,7 @@
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/limits/limits.h"
 #include "enforcer/session/limits/limits_helpers.h"
+#include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/plan/network.h"
 #include "enforcer/session/plan/not_executed.h"
 #include "enforcer/session/plan/runtime.h"
@@ -250,6 +251,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	r->guard.keep_min_s = p->keep_min_s;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
+	if (e == 0)
+		e = ward_remembered_moves(&p->id, p->state, &r->guard.moves, err);
 	if (e < 0)
 		return e;
 	say_name(r);

@@ -57,7 +57,7 @@ echo "--- more projects than are remembered: those that are gone are dropped, an
 rm -rf "$guards"
 set_up
 expect 0 "$WARDFS" run -- true
-dir=$(dirname "$(find "$guards" -type f ! -name lock)")
+dir=$(dirname "$(find "$guards" -type f ! -name lock ! -name '.*')")
 # files COUNT PLACE: of so many projects.
 files() {
 	python3 "$lib" files "$dir" "$@"

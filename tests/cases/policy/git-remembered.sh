@@ -23,7 +23,7 @@ if [ "${1-}" = inside ]; then
 	cd "$home/p"
 	echo "--- root keeps it where the owner does, as the owner"
 	expect 0 "$WARDFS" run -- mv lib.git/HEAD moved
-	file=$(find "$state/wardfs/guards/4711" -type f ! -name lock)
+	file=$(find "$state/wardfs/guards/4711" -type f ! -name lock ! -name '.*')
 	[ "$(stat -c %u:%a "$file")" = 4711:600 ] || fail "$(stat -c '%u %a %n' "$file")"
 	expect 2 "$WARDFS" run -- sh -c 'echo evil >>lib.git/config'
 	has "$ERR" "$home/p/lib.git was a repository"
@@ -181,7 +181,7 @@ rm "$top/go"
 ! written || fail "the guards were gone after a reload: $(cat "$top/err")"
 
 echo "--- what was remembered and cannot be read refuses the start by name"
-file=$(find "$guards" -type f ! -name lock | head -n 1)
+file=$(find "$guards" -type f ! -name lock ! -name '.*' | head -n 1)
 [ -n "$file" ] || fail "nothing was remembered in $guards"
 cp "$file" "$top/good"
 for bad in '' 'wardfs-guards 2\0' 'wardfs-guards 1\0t /x' 'wardfs-guards 1\0t x\0' 'wardfs-guards 1\0t /x\0b ../y\0' \
