@@ -44,3 +44,21 @@ has "$ERR" "the checkpoint of 0 records begins every trail: give --from the numb
 echo "$OUT" >proof
 expect 0 audit verify ./proof
 has "$OUT" "the first checkpoint covers no record, so this shows only that a checkpoint of"
+
+echo "--- a trail that is missing: by name no answer, and latest is another session"
+run --session last --events 31
+expect 0 audit summary last
+mv state/sessions/last gone
+for verb in summary denials report show; do
+	expect 125 audit $verb last
+	[ -z "$OUT" ] || fail "$verb: $OUT"
+	has "$ERR" "last: its trail is missing, and the ledger does not say that it was removed"
+	expect 0 audit $verb
+	has "$ERR" "session last started later than packed, and its trail is missing: wardfs audit verify last"
+done
+mv gone state/sessions/last
+expect 0 audit summary
+hasnt "$ERR" "is missing"
+expect 0 audit remove --force --reason test last
+audit summary >/dev/null 2>err || :
+expect 1 grep "is missing" err
