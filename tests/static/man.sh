@@ -13,3 +13,17 @@ if lint "$WARD_TMP/nested.1" >"$WARD_TMP/out"; then
 	exit 1
 fi
 lint docs/man/wardfs.1 docs/man/wardfs-oci.8 "$WARD_BUILD/docs/wardfs-policy.5"
+# What is no ASCII groff cannot read. An argument ends at the end of its line: no sentence goes on in
+# the line of a macro, and no list in brackets that one of its items opens.
+bad() {
+	LC_ALL=C grep -nE -e '[^ -~	]' -e '^\.(Cm|Fl|Li|Pa) [^ ]+ (the|a|is|of|and|in) [a-z]+ [a-z]+' \
+		-e ' Op [^"]* , (Sy|Cm|Fl|Ar) ' "$@"
+}
+printf '.Cm none the policy holds for\n' >"$WARD_TMP/bad.1"
+bad "$WARD_TMP/bad.1" >"$WARD_TMP/out" || {
+	echo "control: a sentence in the line of a macro passes"
+	exit 1
+}
+if bad docs/man/wardfs.1 docs/man/wardfs-oci.8; then
+	exit 1
+fi
