@@ -297,6 +297,12 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name, st
 	if (!ward_session_name_valid(what, strlen(what)))
 		return ward_err_set(err, -ENOENT,
 			"%.200s: no session has such a name, and no file is there", what);
+	/* The whole name: no look at the others, of which there can be many. */
+	struct stat sb;
+	if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, what, &sb, AT_SYMLINK_NOFOLLOW) == 0) {
+		*ret_name = strdup(what);
+		return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
+	}
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
