@@ -17,9 +17,12 @@
 #include "audit/record_table.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/ipc/msg.h"
+#include "enforcer/policy/policy.h"
 
-const struct ward_report_control ward_report_controls[] = {
+const struct ward_report_standard ward_report_standards[] = {
 	{"SOC 2 CC7.2", "monitoring of system components: every open, change and refusal of the "
 			"session, with time and program"},
 	{"ISO/IEC 27001 A.8.15",
@@ -179,12 +182,37 @@ static json_t *object_of(const json_t *rec)
 			: json_string(host);
 }
 
+/* The names of the base and of what it extends, out of the sources of a policy. */
+static int put_sources(json_t *report, const struct ward_buf *sources)
+{
+	json_t *under = json_object_get(report, "under");
+	struct ward_msg_reader rd;
+	ward_msg_reader_init(&rd, sources->data, sources->len);
+	const uint32_t n = ward_msg_get_u32(&rd);
+	for (uint32_t i = 0; i < n && i < WARD_SOURCE_COUNT_; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+		size_t len = 0, text_len = 0;
+		const uint32_t kind = ward_msg_get_u32(&rd);
+		const char *file = ward_msg_get_bytes(&rd, &len);
+		(void)ward_msg_get_bytes(&rd, &text_len);
+		if (len == 0 || (kind != WARD_SOURCE_BASE && kind != WARD_SOURCE_PROFILE))
+			continue;
+		ward_escape(&name, file, len);
+		if (json_object_set_new(under, kind == WARD_SOURCE_BASE ? "base" : "profile",
+			    json_string(ward_buf_str(&name))) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Those that came into force, with their lines. */
 static int put_policies(struct ward_log *log, json_t *report, struct ward_err *err)
 {
 	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts t = {0};
 	json_t *all = json_array();
 	int r = ward_policy_texts_read(log, false, &t, err);
+	if (r == 0 && t.n > 0 && t.v[0].sources.len)
+		r = put_sources(report, &t.v[0].sources);
 	for (size_t i = 0; i < t.n; i++) {
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 		const struct ward_policy_text *p = &t.v[i];

@@ -24,7 +24,7 @@
  *   session, verify {state, text, records, first_bad}, generated
  *   summary   ward_query_summary()
  *   start     detail of session.start; policy (digest)
- *   under     {base, profile}: the file and the profile whose rules decided, as far as known
+ *   under     {base, profile}: the file and the profile that it extends, as far as known
  *   end       session.end; null where there is none
  *   refusals  [{count, action, object, path, host, addr, port, rule, rule_text, errno, permit,
  *             forbidden_by}]; object: the path, or HOST:PORT
@@ -50,9 +50,9 @@ int ward_report_collect(struct ward_log *log, const char *session,
 void ward_report_html(struct ward_buf *b, const json_t *report);
 void ward_report_markdown(struct ward_buf *b, const json_t *report);
 
-/* For the pages: what of the report answers to which control. Ends with a NULL control. */
-struct ward_report_control {
-	const char *control;
+/* For the pages: what of the report answers to which requirement. Ends with a NULL requirement. */
+struct ward_report_standard {
+	const char *requirement;
 	const char *answer;
 };
-extern const struct ward_report_control ward_report_controls[];
+extern const struct ward_report_standard ward_report_standards[];

@@ -6,6 +6,7 @@
 
 #include "audit/export/export_record.h"
 #include "audit/export/report.h"
+#include "audit/export/report_facts.h"
 #include "audit/export/report_words.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
@@ -118,26 +119,20 @@ static void row(struct ward_buf *b, const char *name, const char *value)
 	ward_buf_puts(b, "</td></tr>\n");
 }
 
-static void row_number(struct ward_buf *b, const char *name, json_int_t n)
-{
-	ward_buf_printf(b, "<tr><th scope=\"row\">%s</th><td>%" JSON_INTEGER_FORMAT "</td></tr>\n",
-		name, n);
-}
-
 /* Sections that every page has, in their order: the table of contents leads to them. */
 static const struct {
 	const char *id, *title;
 } sections[] = {
-	{"facts", "The session"},
-	{"changed", "What changed"},
-	{"refused", "What was refused, and why"},
-	{"programs", "Programs"},
-	{"network", "Network"},
+	{"facts", WARD_REPORT_SESSION},
+	{"changed", WARD_REPORT_CHANGED},
+	{"refused", WARD_REPORT_REFUSED},
+	{"programs", WARD_REPORT_PROGRAMS},
+	{"network", WARD_REPORT_NETWORK},
 	{"timeline", "Time line"},
-	{"files", "All files"},
-	{"held", "What was enforced"},
-	{"verify", "How to verify"},
-	{"controls", "Controls"},
+	{"files", WARD_REPORT_FILES},
+	{"enforced", WARD_REPORT_ENFORCED},
+	{"verify", WARD_REPORT_VERIFY},
+	{"standards", WARD_REPORT_STANDARDS},
 };
 
 static void heading(struct ward_buf *b, const char *id)
@@ -201,41 +196,18 @@ static void put_reloads(struct ward_buf *b, const json_t *report)
 	}
 }
 
-static void put_command(struct ward_buf *b, const json_t *report)
+static void put_fact(struct ward_buf *b, const char *name, const char *value, bool figure)
 {
-	const json_t *start = json_object_get(report, "start");
-	const json_t *end = json_object_get(report, "end");
-	const json_t *summary = json_object_get(report, "summary");
-	struct ward_buf argv = WARD_BUF_INIT;
-	size_t i = 0;
-	json_t *v = NULL;
-	json_array_foreach(json_object_get(start, "argv"), i, v)
-	{
-		ward_buf_puts(&argv, i ? " " : "");
-		ward_shell_word(&argv, json_is_string(v) ? json_string_value(v) : "?");
-	}
+	(void)figure;
+	row(b, name, value);
+}
+
+static void put_facts(struct ward_buf *b, const json_t *report)
+{
+	heading(b, "facts");
 	ward_buf_puts(b, "<table><tbody>\n");
-	row(b, "command", ward_buf_str(&argv));
-	ward_buf_clear(&argv);
-	row(b, "owner", ward_query_text(start, "owner"));
-	row(b, "project", ward_query_text(start, "project"));
-	row(b, "mode", ward_query_text(start, "mode"));
-	row(b, "policy", ward_query_text(report, "policy"));
+	ward_report_facts(b, report, put_fact);
 	put_reloads(b, report);
-	row(b, "from", ward_query_text(summary, "first"));
-	row(b, "to", ward_query_text(summary, "last"));
-	if (json_is_integer(json_object_get(end, "status")))
-		row_number(b, "exit status", number(end, "status", NULL));
-	if (json_is_integer(json_object_get(end, "signal")))
-		row_number(b, "ended by signal", number(end, "signal", NULL));
-	row(b, "reason of the end", ward_query_text(end, "text"));
-	row_number(b, "records", number(summary, "records", NULL));
-	row_number(b, "files read", number(summary, "files", "read"));
-	row_number(b, "files written", number(summary, "files", "written"));
-	row_number(b, "files created", number(summary, "files", "created"));
-	row_number(b, "files removed", number(summary, "files", "removed"));
-	row_number(b, "refusals", number(summary, "refusals", "count"));
-	row_number(b, "handles whose bytes were not seen", number(summary, "bytes", "unseen"));
 	ward_buf_puts(b, "</tbody></table>\n");
 }
 
@@ -297,24 +269,20 @@ static void put_times(struct ward_buf *b, const json_t *report)
 	ward_buf_puts(b, "</p>\n");
 }
 
-static void put_programs(struct ward_buf *b, const json_t *report)
+/* Names and how often, with bars. */
+static void put_counts(struct ward_buf *b, const json_t *counts, const char *const names[])
 {
-	json_t *programs = json_object_get(json_object_get(report, "summary"), "programs");
 	json_int_t max = 1;
 	const char *name = NULL;
 	json_t *n = NULL;
-	static const char *const names[] = {"program", "records", "share", NULL};
-	heading(b, "programs");
-	if (json_object_size(programs) == 0) {
-		ward_buf_puts(b, "<p>The trail names no program.</p>\n");
+	if (json_object_size(counts) == 0)
 		return;
-	}
-	json_object_foreach(programs, name, n)
+	json_object_foreach((json_t *)counts, name, n)
 	{
 		max = json_integer_value(n) > max ? json_integer_value(n) : max;
 	}
 	columns(b, names);
-	json_object_foreach(programs, name, n)
+	json_object_foreach((json_t *)counts, name, n)
 	{
 		ward_buf_puts(b, "<tr><td>");
 		put(b, name);
@@ -325,6 +293,21 @@ static void put_programs(struct ward_buf *b, const json_t *report)
 			json_integer_value(n), 100.0 * (double)json_integer_value(n) / (double)max);
 	}
 	ward_buf_puts(b, table_end);
+}
+
+/* One process can execute several programs, one after the other: each counts by its path. */
+static void put_programs(struct ward_buf *b, const json_t *report)
+{
+	static const char *const executed[] = {"program", "times executed", "share", NULL};
+	static const char *const acting[] = {"name of the process", "its records", "share", NULL};
+	const json_t *summary = json_object_get(report, "summary");
+	const json_t *programs = json_object_get(summary, "executed");
+	const json_t *processes = json_object_get(summary, "programs");
+	heading(b, "programs");
+	if (json_object_size(programs) == 0 && json_object_size(processes) == 0)
+		ward_buf_puts(b, "<p>The trail names no program.</p>\n");
+	put_counts(b, programs, executed);
+	put_counts(b, processes, acting);
 }
 
 static void put_refusals(struct ward_buf *b, const json_t *report)
@@ -381,7 +364,9 @@ static void put_network(struct ward_buf *b, const json_t *report)
 		"bytes sent", "bytes received", NULL};
 	heading(b, "network");
 	if (json_array_size(all) == 0) {
-		ward_buf_puts(b, "<p>No connection was made, and none refused.</p>\n");
+		ward_buf_puts(b, "<p>");
+		put(b, ward_report_no_network(report));
+		ward_buf_puts(b, "</p>\n");
 		return;
 	}
 	columns(b, names);
@@ -416,7 +401,7 @@ static void put_probes(struct ward_buf *b, const json_t *report)
 	size_t i = 0;
 	json_t *p = NULL;
 	static const char *const names[] = {"layer", "result", "answer", "attempt", NULL};
-	heading(b, "held");
+	heading(b, "enforced");
 	if (json_array_size(all) == 0) {
 		ward_buf_puts(b, "<p>No layer was tried before the command started.</p>\n");
 		return;
@@ -445,7 +430,7 @@ static void put_policies(struct ward_buf *b, const json_t *report)
 	json_array_foreach(json_object_get(report, "policies"), i, p)
 	{
 		const char *s = ward_query_text(p, "text");
-		ward_buf_puts(b, i ? "" : "<h3>Policy in force</h3>\n");
+		ward_buf_puts(b, i ? "" : "<h3>" WARD_REPORT_POLICY "</h3>\n");
 		ward_buf_puts(b, "<details><summary>from ");
 		put(b, ward_query_text(p, "since"));
 		ward_buf_puts(b, json_is_true(json_object_get(p, "good"))
@@ -517,7 +502,7 @@ static void put_verbs(struct ward_buf *b, json_t *verbs)
 			continue;
 		bool no = strncmp(verb, "refused", 7) == 0;
 		ward_buf_puts(b, no ? "<span class=\"no\">" : "");
-		put(b, verb);
+		put(b, ward_report_verb(verb));
 		if (json_integer_value(n) > 1)
 			ward_buf_printf(b, " %" JSON_INTEGER_FORMAT "×", json_integer_value(n));
 		ward_buf_puts(b, no ? "</span> " : " ");
@@ -714,18 +699,18 @@ static void put_head(struct ward_buf *b, const json_t *report)
 	put(b, ward_query_text(report, "session"));
 	ward_buf_puts(b, "</title></head><body><main>\n<h1>Session ");
 	put(b, ward_query_text(report, "session"));
-	ward_buf_puts(b, "</h1>\n<p>");
+	ward_buf_puts(b, "</h1>\n");
+	put_verdict(b, report);
+	ward_buf_puts(b, "<p>");
 	ward_report_words(b, report, &style);
 	ward_buf_puts(b, "</p>\n");
-	put_verdict(b, report);
 	put_contents(b);
 }
 
 void ward_report_html(struct ward_buf *b, const json_t *report)
 {
 	put_head(b, report);
-	heading(b, "facts");
-	put_command(b, report);
+	put_facts(b, report);
 	put_changed(b, report);
 	put_refusals(b, report);
 	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
@@ -741,10 +726,10 @@ void ward_report_html(struct ward_buf *b, const json_t *report)
 	put_probes(b, report);
 	put_policies(b, report);
 	put_verifying(b, report);
-	heading(b, "controls");
+	heading(b, "standards");
 	ward_buf_puts(b, "<table><tbody>\n");
-	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
-		row(b, c->control, c->answer);
+	for (const struct ward_report_standard *s = ward_report_standards; s->requirement; s++)
+		row(b, s->requirement, s->answer);
 	ward_buf_puts(b, table_end);
 	ward_buf_puts(b, "<p class=\"dim\">Written ");
 	put(b, ward_query_text(report, "generated"));

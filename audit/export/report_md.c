@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audit/export/report.h"
+#include "audit/export/report_facts.h"
 #include "audit/export/report_words.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
@@ -61,66 +62,19 @@ static void word(struct ward_buf *b, const char *s)
 		code(b, s);
 }
 
-static void cell(struct ward_buf *b, const char *name, const char *text)
+static void section(struct ward_buf *b, const char *title)
 {
-	if (!text)
-		return;
+	ward_buf_printf(b, "\n## %s\n\n", title);
+}
+
+static void fact(struct ward_buf *b, const char *name, const char *value, bool figure)
+{
 	ward_buf_printf(b, "| %s | ", name);
-	code(b, text);
+	if (figure)
+		ward_buf_puts(b, value);
+	else
+		code(b, value);
 	ward_buf_puts(b, " |\n");
-}
-
-static void figure(struct ward_buf *b, const char *name, const json_t *n)
-{
-	ward_buf_printf(b, "| %s | %" JSON_INTEGER_FORMAT " |\n", name, json_integer_value(n));
-}
-
-/* Who ran what, under what, when, and how it ended. */
-static void command(struct ward_buf *b, const json_t *report)
-{
-	static const char *const members[] = {"owner", "project", "mode"};
-	const json_t *start = json_object_get(report, "start");
-	const json_t *end = json_object_get(report, "end");
-	const json_t *summary = json_object_get(report, "summary");
-	ward_cleanup(ward_buf_clear) struct ward_buf argv = WARD_BUF_INIT;
-	size_t i = 0;
-	json_t *v = NULL;
-	json_array_foreach(json_object_get(start, "argv"), i, v)
-	{
-		ward_buf_puts(&argv, i ? " " : "");
-		ward_shell_word(&argv, json_is_string(v) ? json_string_value(v) : "?");
-	}
-	ward_buf_puts(b, "\n| | |\n|---|---|\n");
-	cell(b, "command", argv.len ? ward_buf_str(&argv) : NULL);
-	for (i = 0; i < sizeof(members) / sizeof(*members); i++)
-		cell(b, members[i], ward_query_text(start, members[i]));
-	cell(b, "policy", ward_query_text(report, "policy"));
-	cell(b, "from", ward_query_text(summary, "first"));
-	cell(b, "to", ward_query_text(summary, "last"));
-	v = json_object_get(end, "status");
-	if (json_is_integer(v))
-		ward_buf_printf(
-			b, "| exit status | %" JSON_INTEGER_FORMAT " |\n", json_integer_value(v));
-	v = json_object_get(end, "signal");
-	if (json_is_integer(v))
-		ward_buf_printf(b, "| ended by signal | %" JSON_INTEGER_FORMAT " |\n",
-			json_integer_value(v));
-	cell(b, "reason of the end", ward_query_text(end, "text"));
-	if (!json_is_object(end))
-		ward_buf_puts(b, "| end | the trail has none |\n");
-}
-
-static void figures(struct ward_buf *b, const json_t *summary)
-{
-	static const char *const files[] = {"read", "written", "created", "removed", "refused"};
-	figure(b, "records", json_object_get(summary, "records"));
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		ward_buf_printf(b, "| files %s |", files[i]);
-		ward_buf_printf(b, " %" JSON_INTEGER_FORMAT " |\n",
-			json_integer_value(
-				json_object_get(json_object_get(summary, "files"), files[i])));
-	}
-	figure(b, "refusals", json_object_get(json_object_get(summary, "refusals"), "count"));
 }
 
 static void reloads(struct ward_buf *b, const json_t *report)
@@ -145,7 +99,7 @@ static void refusals(struct ward_buf *b, const json_t *report)
 	const json_t *all = json_object_get(report, "refusals");
 	size_t i = 0;
 	json_t *d = NULL;
-	ward_buf_puts(b, "\n## Refused\n\n");
+	section(b, WARD_REPORT_REFUSED);
 	ward_buf_puts(b, json_array_size(all) ? "| times | what | rule | what would permit it |\n"
 						"|---|---|---|---|\n"
 					      : "Nothing was refused.\n");
@@ -245,7 +199,8 @@ static void files(struct ward_buf *b, const json_t *report)
 	size_t shown = 0;
 	if (json_object_size(all) == 0)
 		return;
-	ward_buf_puts(b, "\n## Files\n\n| file | what | first record |\n|---|---|---|\n");
+	section(b, WARD_REPORT_FILES);
+	ward_buf_puts(b, "| file | what | first record |\n|---|---|---|\n");
 	json_object_foreach(all, path, verbs)
 	{
 		const json_t *seqs = json_object_get(json_object_get(report, "records"), path);
@@ -259,7 +214,7 @@ static void files(struct ward_buf *b, const json_t *report)
 			if (json_integer_value(n) <= 0)
 				continue;
 			ward_buf_putc(b, ' ');
-			word(b, verb);
+			word(b, ward_report_verb(verb));
 			ward_buf_printf(b, " %" JSON_INTEGER_FORMAT "×", json_integer_value(n));
 		}
 		ward_buf_puts(b, " | ");
@@ -313,8 +268,11 @@ static void probes(struct ward_buf *b, const json_t *report)
 {
 	size_t i = 0;
 	json_t *d = NULL;
+	section(b, WARD_REPORT_ENFORCED);
 	ward_buf_puts(b,
-		"\n## Probed before the command started\n\n| layer | result | answer | attempt "
+		"Before the command started, a process inside tried to pass each layer. `held` "
+		"means that the layer refused the attempt.\n\n"
+		"| layer | result | answer | attempt "
 		"|\n|---|---|---|---|\n");
 	json_array_foreach(json_object_get(report, "probes"), i, d)
 	{
@@ -336,12 +294,13 @@ static void network(struct ward_buf *b, const json_t *report)
 	const json_t *all = json_object_get(report, "network");
 	size_t i = 0;
 	json_t *d = NULL;
-	ward_buf_puts(b, "\n## Network\n\n");
+	section(b, WARD_REPORT_NETWORK);
 	ward_buf_puts(
 		b, json_array_size(all)
 			   ? "| decision | way | destination | program | times | bytes sent | "
 			     "bytes received |\n|---|---|---|---|---|---|---|\n"
-			   : "No connection was made, and none refused.\n");
+			   : ward_report_no_network(report));
+	ward_buf_puts(b, json_array_size(all) ? "" : "\n");
 	json_array_foreach(all, i, d)
 	{
 		const json_t *port = json_object_get(d, "port");
@@ -368,6 +327,23 @@ static void network(struct ward_buf *b, const json_t *report)
 	}
 }
 
+/* What was executed, by path: one process can execute several, one after the other. */
+static void programs(struct ward_buf *b, const json_t *report)
+{
+	json_t *all = json_object_get(json_object_get(report, "summary"), "executed");
+	const char *path = NULL;
+	json_t *n = NULL;
+	section(b, WARD_REPORT_PROGRAMS);
+	ward_buf_puts(b, json_object_size(all) ? "| program | times executed |\n|---|---|\n"
+					       : "The trail names no program.\n");
+	json_object_foreach(all, path, n)
+	{
+		ward_buf_puts(b, "| ");
+		code(b, path);
+		ward_buf_printf(b, " | %" JSON_INTEGER_FORMAT " |\n", json_integer_value(n));
+	}
+}
+
 /* Indented by four: no line of it means anything to Markdown. */
 static void policies(struct ward_buf *b, const json_t *report)
 {
@@ -376,7 +352,7 @@ static void policies(struct ward_buf *b, const json_t *report)
 	json_array_foreach(json_object_get(report, "policies"), i, p)
 	{
 		const char *s = ward_query_text(p, "text");
-		ward_buf_puts(b, i ? "\nFrom " : "\n## Policy in force\n\nFrom ");
+		ward_buf_puts(b, i ? "\nFrom " : "\n## " WARD_REPORT_POLICY "\n\nFrom ");
 		word(b, ward_query_text(p, "since"));
 		ward_buf_puts(b, json_is_true(json_object_get(p, "good"))
 					 ? ", SHA-256 "
@@ -407,9 +383,9 @@ static void name(struct ward_buf *b, const char *text)
 static void verifying(struct ward_buf *b, const json_t *report)
 {
 	const char *session = ward_query_text(report, "session");
-	ward_buf_puts(b,
-		"\n## How to verify\n\nThe trail is the evidence; this page is not. On this "
-		"host:\n\n    wardfs audit verify ");
+	ward_buf_puts(b, "\n## " WARD_REPORT_VERIFY
+			 "\n\nThe trail is the evidence; this page is not. On this "
+			 "host:\n\n    wardfs audit verify ");
 	ward_buf_puts(b, session);
 	ward_buf_puts(b,
 		"\n\nOn another host, with the public key of this one:\n\n    wardfs audit "
@@ -424,30 +400,33 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 	const json_t *v = json_object_get(report, "verify");
 	ward_buf_puts(b, "# Session ");
 	code(b, ward_query_text(report, "session"));
-	ward_buf_puts(b, "\n\n");
-	ward_report_words(b, report, &style);
 	ward_buf_printf(b, "\n\nTrail: **%s**", ward_query_text(v, "state"));
 	if (ward_query_text(v, "text") && *ward_query_text(v, "text")) {
 		ward_buf_puts(b, ", ");
 		code(b, ward_query_text(v, "text"));
 	}
-	ward_buf_printf(b, " (%" JSON_INTEGER_FORMAT " records verified)\n",
+	ward_buf_printf(b, " (%" JSON_INTEGER_FORMAT " records verified)\n\n",
 		json_integer_value(json_object_get(v, "records")));
-	command(b, report);
-	figures(b, json_object_get(report, "summary"));
+	ward_report_words(b, report, &style);
+	ward_buf_putc(b, '\n');
+	section(b, WARD_REPORT_SESSION);
+	ward_buf_puts(b, "| | |\n|---|---|\n");
+	ward_report_facts(b, report, fact);
 	reloads(b, report);
 	files(b, report);
 	beside(b, report);
 	refusals(b, report);
 	approvals(b, report);
 	approved(b, report);
+	programs(b, report);
 	network(b, report);
 	probes(b, report);
 	policies(b, report);
 	verifying(b, report);
-	ward_buf_puts(b, "\n## Controls\n\n| control | what answers to it |\n|---|---|\n");
-	for (const struct ward_report_control *c = ward_report_controls; c->control; c++)
-		ward_buf_printf(b, "| %s | %s |\n", c->control, c->answer);
+	section(b, WARD_REPORT_STANDARDS);
+	ward_buf_puts(b, "| requirement | what answers to it |\n|---|---|\n");
+	for (const struct ward_report_standard *s = ward_report_standards; s->requirement; s++)
+		ward_buf_printf(b, "| %s | %s |\n", s->requirement, s->answer);
 	ward_buf_printf(b, "\nWritten %s from the trail; the trail is the evidence.\n",
 		ward_query_text(report, "generated"));
 }

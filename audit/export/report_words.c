@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/export/report_facts.h"
 #include "audit/query/query.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 
 /* Arguments are named whole, until they have more bytes than this together. */
 #define COMMAND_MAX 120
+/* So many places are named in a sentence; the table has all. */
+#define PLACES_MAX 4
 
 struct words {
 	struct ward_buf *b;
@@ -117,7 +120,7 @@ static void say_policy(const struct words *w)
 	say(w, base ? " under the policy " : " under the profile ");
 	w->style->name(w->b, base ? base : profile);
 	if (base && profile) {
-		say(w, " and the profile ");
+		say(w, ", which extends ");
 		w->style->name(w->b, profile);
 	}
 }
@@ -146,18 +149,41 @@ static void say_who(const struct words *w)
 	say(w, ". ");
 }
 
+/* What the counts are of: the rest that the session saw has no records. */
+static void say_unrecorded(const struct words *w)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf yes = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf no = WARD_BUF_INIT;
+	const size_t n = ward_report_places(&no, w->report, false, PLACES_MAX);
+	if (n == 0)
+		return;
+	if (ward_report_places(&yes, w->report, true, 0) > 0) {
+		say(w, "These counts are of ");
+		w->style->name(w->b, ward_buf_str(&yes));
+		say(w, " alone. ");
+	}
+	say(w, "wardfs does not record which files were read or changed in ");
+	w->style->name(w->b, ward_buf_str(&no));
+	if (n > PLACES_MAX) {
+		say(w, " and in ");
+		say_count(w, (json_int_t)(n - PLACES_MAX), "more place", "s");
+	}
+	say(w, ". ");
+}
+
 static void say_files(const struct words *w)
 {
 	const json_t *files = json_object_get(json_object_get(w->report, "summary"), "files");
-	say(w, "It read ");
+	say(w, "It opened ");
 	say_count(w, number(files, "read"), "file", "s");
-	say(w, ", wrote ");
+	say(w, " to read and ");
 	say_count(w, number(files, "written"), "file", "s");
-	say(w, ", created ");
+	say(w, " to write, created ");
 	say_count(w, number(files, "created"), "name", "s");
 	say(w, " and removed ");
 	say_count(w, number(files, "removed"), "name", "s");
 	say(w, ". ");
+	say_unrecorded(w);
 }
 
 static void say_network(const struct words *w)
@@ -168,8 +194,8 @@ static void say_network(const struct words *w)
 	size_t i = 0;
 	json_t *row = NULL;
 	if (network && strcmp(network, "none") == 0) {
-		say(w, "The session had no network. The kernel refuses every connection there, "
-		       "and wardfs records no attempt. ");
+		say(w, ward_report_no_network(w->report));
+		say(w, " ");
 		return;
 	}
 	json_array_foreach(json_object_get(w->report, "network"), i, row)
@@ -185,14 +211,24 @@ static void say_network(const struct words *w)
 
 static void say_refusals(const struct words *w)
 {
-	const json_int_t n =
-		number(json_object_get(json_object_get(w->report, "summary"), "refusals"), "count");
+	const json_t *refusals = json_object_get(json_object_get(w->report, "summary"), "refusals");
+	const json_int_t n = number(refusals, "count");
+	const json_int_t expected = number(refusals, "expected");
+	char text[64];
 	if (n == 0) {
 		say(w, "Nothing was refused. ");
 		return;
 	}
 	say_count(w, n, "access", "es");
-	say(w, n == 1 ? " was refused. " : " were refused. ");
+	say(w, n == 1 ? " was refused" : " were refused");
+	if (expected == n) {
+		say(w, ", as the policy expects");
+	} else if (expected > 0) {
+		snprintf(text, sizeof(text),
+			", %" JSON_INTEGER_FORMAT " of them expected by the policy", expected);
+		say(w, text);
+	}
+	say(w, ". ");
 }
 
 static void say_end(const struct words *w)
@@ -225,20 +261,29 @@ bool ward_report_mode_warns(const char *mode)
 	return mode && (strcmp(mode, "none") == 0 || strcmp(mode, "process") == 0);
 }
 
+static bool is_state(const struct words *w, const char *name)
+{
+	const char *state = ward_query_text(json_object_get(w->report, "verify"), "state");
+	return state && strcmp(state, name) == 0;
+}
+
+/* A trail that somebody changed, or that does not verify for another reason. */
+static bool is_doubtful(const struct words *w)
+{
+	return !is_state(w, "intact") && !is_state(w, "gap") && !is_state(w, "incomplete");
+}
+
 /* What verification found, in a sentence; the words of verification themselves stand below. */
 static void say_whole(const struct words *w)
 {
-	const char *state = ward_query_text(json_object_get(w->report, "verify"), "state");
-	if (state && strcmp(state, "intact") == 0)
+	if (is_state(w, "intact"))
 		say(w, "The trail is complete and unaltered.");
-	else if (state && strcmp(state, "gap") == 0)
+	else if (is_state(w, "gap"))
 		say(w, "Nobody altered the trail, but the trail itself says that records are "
 		       "missing.");
-	else if (state && strcmp(state, "incomplete") == 0)
+	else if (is_state(w, "incomplete"))
 		say(w, "Nobody altered the trail, but it has no regular end: the session still "
 		       "ran, or crashed.");
-	else
-		say(w, "The trail does not verify: what this page says may be wrong.");
 	const char *mode = ward_query_text(json_object_get(w->report, "start"), "mode");
 	if (!ward_report_mode_warns(mode))
 		return;
@@ -251,6 +296,8 @@ void ward_report_words(
 	struct ward_buf *b, const json_t *report, const struct ward_report_style *style)
 {
 	const struct words w = {b, style, report};
+	if (is_doubtful(&w))
+		say(&w, "The trail does not verify: what this page says may be wrong. ");
 	say_when(&w);
 	say_who(&w);
 	say_files(&w);

@@ -22,3 +22,15 @@ void ward_report_words(
 	" the command has its user's rights and could have changed this trail."
 /* Of `mode` of session.start, or NULL: is it such a mode? */
 bool ward_report_mode_warns(const char *mode);
+
+/* The sections of a report, the same on each kind of page. */
+#define WARD_REPORT_SESSION "The session"
+#define WARD_REPORT_CHANGED "What changed"
+#define WARD_REPORT_REFUSED "What was refused, and why"
+#define WARD_REPORT_PROGRAMS "Programs"
+#define WARD_REPORT_NETWORK "Network"
+#define WARD_REPORT_FILES "All files"
+#define WARD_REPORT_ENFORCED "What was enforced"
+#define WARD_REPORT_POLICY "Policy in force"
+#define WARD_REPORT_VERIFY "How to verify"
+#define WARD_REPORT_STANDARDS "Requirements of standards"

@@ -11,7 +11,7 @@
 #include "audit/record_table.h"
 
 struct summary {
-	json_t *kinds, *programs, *rules, *hidden;	      /* name: count */
+	json_t *kinds, *programs, *rules, *hidden, *executed; /* name: count */
 	json_t *read, *written, *created, *removed, *refused; /* path: count */
 	json_int_t records, refusals, expected, bytes_read, bytes_written, unseen, not_counted;
 	char first[40], last[40];
@@ -115,6 +115,9 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 		r = count_refusal(s, rec);
 	else if (r == 0)
 		r = count_file(s, kind, rec);
+	/* A path at which nothing is has no inode: a shell looks for a program in many places. */
+	if (r == 0 && kind == WARD_EVENT_EXEC && json_object_get(rec, "ino"))
+		r = count(s, s->executed, ward_query_text(rec, "path"));
 	/* The close of the handle counts them again. */
 	if (kind != WARD_EVENT_IO)
 		count_bytes(s, rec);
@@ -133,19 +136,20 @@ int ward_query_summary(
 {
 	struct summary s = {0};
 	json_t **const sets[] = {&s.kinds, &s.programs, &s.rules, &s.read, &s.written, &s.created,
-		&s.removed, &s.refused, &s.hidden};
+		&s.removed, &s.refused, &s.hidden, &s.executed};
 	const size_t n_sets = sizeof(sets) / sizeof(*sets);
 	for (size_t i = 0; i < n_sets; i++)
 		*sets[i] = json_object();
 	int r = ward_select_walk(log, sel, take_record, &s, err);
 	json_t *o = NULL;
 	if (r == 0) {
-		o = json_pack("{s:I,s:s,s:s,s:O,s:O,s:{s:I,s:I,s:O,s:O},s:{s:I,s:I,s:I,s:I,s:I},"
-			      "s:{s:I,s:I,s:I},s:I}",
+		o = json_pack(
+			"{s:I,s:s,s:s,s:O,s:O,s:O,s:{s:I,s:I,s:O,s:O},s:{s:I,s:I,s:I,s:I,s:I},"
+			"s:{s:I,s:I,s:I},s:I}",
 			"records", s.records, "first", s.first, "last", s.last, "kinds", s.kinds,
-			"programs", s.programs, "refusals", "count", s.refusals, "expected",
-			s.expected, "rules", s.rules, "hidden", s.hidden, "files", "read",
-			(json_int_t)json_object_size(s.read), "written",
+			"programs", s.programs, "executed", s.executed, "refusals", "count",
+			s.refusals, "expected", s.expected, "rules", s.rules, "hidden", s.hidden,
+			"files", "read", (json_int_t)json_object_size(s.read), "written",
 			(json_int_t)json_object_size(s.written), "created",
 			(json_int_t)json_object_size(s.created), "removed",
 			(json_int_t)json_object_size(s.removed), "refused",

@@ -15,7 +15,8 @@
  * *ret (one reference) is an object:
  *   records, first, last (times)
  *   kinds     {kind: count}
- *   programs  {comm: count}
+ *   programs  {comm: count}   records by the name of the process
+ *   executed  {path: count}   programs that were executed, also one after the other in one process
  *   refusals  {"count": n, "expected": how many of them [expect] names,
  *             "rules": {"FILE:LINE text": count},
  *             "hidden": {path: count}}   looks for secrets that were there and are hidden

@@ -213,10 +213,11 @@ struct ward_store_wanted {
 };
 /*
  * Of those that are wanted (NULL: of all) the one that the ledger saw start last. As
- * ward_store_find().
+ * ward_store_find(). *ret_missing: the last session that started after it and whose directory is
+ * gone, while no entry says so; NULL: none. The caller frees both.
  */
 int ward_store_find_last(struct ward_store *st, const struct ward_store_wanted *wanted,
-	char **ret_name, struct ward_err *err) ward_must_check;
+	char **ret_name, char **ret_missing, struct ward_err *err) ward_must_check;
 /*
  * The session that `what` means: NULL or "latest" the one that the ledger saw start last, else an
  * exact name, else the only one that begins so. -ENOENT: none; -EEXIST: several (err lists them).

@@ -133,9 +133,51 @@ static int find_newest(struct ward_store *st, const struct ward_store_wanted *wa
 	return r;
 }
 
+/* What is looked for among the entries of the ledger, from the last one back. */
+struct latest {
+	struct ward_store *st;
+	const struct ward_store_wanted *wanted;
+	struct ward_buf gone; /* "/NAME/": whose going later entries tell */
+	bool any;
+	char *name;
+	char *missing; /* started after it; its directory is gone, and no entry says so */
+};
+
+static bool is_gone(const struct latest *l, const char *name)
+{
+	char key[WARD_SESSION_NAME_MAX + 3];
+	snprintf(key, sizeof(key), "/%s/", name);
+	return l->gone.len && strstr(ward_buf_str(&l->gone), key);
+}
+
+/* One entry. -ENOMEM */
+static int look_back(struct latest *l, const struct ward_line *line)
+{
+	struct stat sb;
+	char name[WARD_SESSION_NAME_MAX + 1];
+	snprintf(name, sizeof(name), "%.*s", (int)line->session_len, line->session);
+	if (ward_line_is(line, "removed") || ward_line_is(line, "expired")) {
+		ward_buf_printf(&l->gone, "/%s/", name);
+		return ward_buf_error(&l->gone);
+	}
+	if (!ward_line_is(line, "start"))
+		return 0;
+	l->any = true;
+	if (l->st->sessions_fd >= 0 && fstatat(l->st->sessions_fd, name, &sb, 0) == 0) {
+		if (!is_wanted(l->wanted, name))
+			return 0;
+		l->name = strdup(name);
+		return l->name ? 0 : -ENOMEM;
+	}
+	if (l->missing || is_gone(l, name))
+		return 0;
+	l->missing = strdup(name);
+	return l->missing ? 0 : -ENOMEM;
+}
+
 /* The session of the last "start" that has a directory. */
 static int find_latest(struct ward_store *st, const struct ward_store_wanted *wanted,
-	char **ret_name, struct ward_err *err)
+	char **ret_name, char **ret_missing, struct ward_err *err)
 {
 	ward_cleanup_fd int fd = -1;
 	int r = ward_store_open_ledger(st, &fd, err);
@@ -149,29 +191,29 @@ static int find_latest(struct ward_store *st, const struct ward_store_wanted *wa
 	r = ward_fd_read_all(fd, LEDGER_MAX, &b);
 	if (r < 0)
 		return ward_err_sys(err, r, "%s/ledger.jsonl", st->path);
+	struct latest l = {.st = st, .wanted = wanted};
 	const char *end = b.len ? memrchr(b.data, '\n', b.len) : NULL;
-	bool any = false;
-	while (end) {
+	while (r == 0 && end && !l.name) {
 		const char *before = memrchr(b.data, '\n', (size_t)(end - b.data));
 		const char *line = before ? before + 1 : b.data;
-		struct ward_line l;
-		struct stat sb;
-		char name[WARD_SESSION_NAME_MAX + 1];
-		if (ward_line_parse(line, (size_t)(end - line), &l) == 0 &&
-			ward_line_is(&l, "start")) {
-			any = true;
-			snprintf(name, sizeof(name), "%.*s", (int)l.session_len, l.session);
-			if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, name, &sb, 0) == 0 &&
-				is_wanted(wanted, name)) {
-				*ret_name = strdup(name);
-				return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
-			}
-		}
+		struct ward_line entry;
+		if (ward_line_parse(line, (size_t)(end - line), &entry) == 0)
+			r = look_back(&l, &entry);
 		end = before;
 	}
-	return ward_err_set(err, -ENOENT, "%s: no %s", st->path,
-		any ? "trail any more: wardfs audit list tells of those that there were"
-		    : "session yet");
+	ward_buf_clear(&l.gone);
+	if (r == 0 && l.name) {
+		*ret_name = ward_steal_ptr(&l.name);
+		*ret_missing = ward_steal_ptr(&l.missing);
+		return 0;
+	}
+	free(l.missing);
+	free(l.name);
+	return r < 0 ? ward_err_sys(err, r, "session")
+		     : ward_err_set(err, -ENOENT, "%s: no %s", st->path,
+			       l.any ? "trail any more: wardfs audit list tells of those that "
+				       "there were"
+				     : "session yet");
 }
 
 /* i of "NAME.i", 1 of NAME; 0: it is neither. */
@@ -249,11 +291,18 @@ static int find_prefix(const struct ward_store_names *names, const char *what, c
 
 int ward_store_find(struct ward_store *st, const char *what, char **ret_name, struct ward_err *err)
 {
+	ward_cleanup_free char *missing = NULL;
 	if (!what || strcmp(what, "latest") == 0)
-		return find_latest(st, NULL, ret_name, err);
+		return ward_store_find_last(st, NULL, ret_name, &missing, err);
 	if (!ward_session_name_valid(what, strlen(what)))
 		return ward_err_set(err, -ENOENT,
 			"%.200s: no session has such a name, and no file is there", what);
+	/* The whole name: no look at the others, of which there can be many. */
+	struct stat sb;
+	if (st->sessions_fd >= 0 && fstatat(st->sessions_fd, what, &sb, AT_SYMLINK_NOFOLLOW) == 0) {
+		*ret_name = strdup(what);
+		return *ret_name ? 0 : ward_err_sys(err, -ENOMEM, "session");
+	}
 	struct ward_store_names names = {0};
 	int r = ward_store_list(st, &names, err);
 	if (r < 0)
@@ -264,7 +313,8 @@ int ward_store_find(struct ward_store *st, const char *what, char **ret_name, st
 }
 
 int ward_store_find_last(struct ward_store *st, const struct ward_store_wanted *wanted,
-	char **ret_name, struct ward_err *err)
+	char **ret_name, char **ret_missing, struct ward_err *err)
 {
-	return find_latest(st, wanted, ret_name, err);
+	*ret_missing = NULL;
+	return find_latest(st, wanted, ret_name, ret_missing, err);
 }

@@ -346,6 +346,11 @@ static void check_one(const struct proof *p, const struct ward_public_key *keys,
 			 p->note[0].size, p->note[0].root, c->size, c->root, p->path, p->path_n))
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 			"the first checkpoint is not the beginning of the second");
+	else if (p->note[0].size == 0)
+		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
+			"the first checkpoint covers no record, so this shows only that a "
+			"checkpoint of %" PRIu64 " records was signed",
+			c->size);
 	else
 		ward_verify_say(ret, WARD_VERIFY_INTACT, 0,
 			"the first %" PRIu64 " of %" PRIu64 " records are those of the first "

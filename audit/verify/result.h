@@ -32,6 +32,7 @@ struct ward_verify_result {
 	enum ward_verify_state state;
 	uint64_t records;   /* genuine lines from the beginning, in order */
 	uint64_t first_bad; /* seq of the first record that is wrong or missing; 0: none */
+	bool among;	    /* it is one of those from first_bad on that text names */
 	uint64_t gaps;	    /* records of kind gap among the genuine ones */
 	bool running;	    /* INCOMPLETE: a writer holds the log */
 	char text[WARD_VERIFY_TEXT_MAX]; /* one line for people; "" when there is nothing to say */

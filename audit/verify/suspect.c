@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "audit/log/chain.h"
-#include "audit/log/zeros.h"
+#include "audit/log/damage.h"
 #include "enforcer/base/cleanup.h"
 
 struct suspect_line {
@@ -27,8 +27,8 @@ struct examination {
 	size_t n_by_seq;
 	bool edited;
 	size_t genuine;
-	bool zeros;		       /* the first wrong line has a block of them */
-	char why[WARD_ZEROS_TEXT_MAX]; /* of edited: what was seen first */
+	bool zeros;			/* the first wrong line has a block of them */
+	char why[WARD_DAMAGE_TEXT_MAX]; /* of edited: what was seen first */
 };
 
 bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct ward_line *l,
@@ -86,7 +86,7 @@ static int load(struct examination *x)
 		*sl = (struct suspect_line){.offset = text.offset, .len = (uint32_t)text.len};
 		uint64_t at = s->expected + x->n - 1;
 		/* Between the head of one line and the mac of another they can look like one. */
-		if (x->n == 1 && ward_zeros_tell(s->log, &text, at, x->why))
+		if (x->n == 1 && ward_damage_tell(s->log, &text, at, x->why))
 			x->zeros = x->edited = true;
 		if (!text.whole || ward_line_parse(text.p, text.len, &l) < 0) {
 			edited(x, "line %" PRIu64 " is not one that the writer writes", at);

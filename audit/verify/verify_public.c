@@ -9,7 +9,7 @@
 
 #include "audit/log/chain.h"
 #include "audit/log/lines.h"
-#include "audit/log/zeros.h"
+#include "audit/log/damage.h"
 #include "enforcer/base/cleanup.h"
 
 /* A line behind the last checkpoint that holds. */
@@ -95,7 +95,7 @@ struct claims {
 	size_t n;
 	bool edited;
 	bool zeros;
-	char why[WARD_ZEROS_TEXT_MAX]; /* of the first line that has a block of them */
+	char why[WARD_DAMAGE_TEXT_MAX]; /* of the first line that has a block of them */
 };
 
 static int load(const struct walk *w, struct ward_log *log, struct claims *c)
@@ -121,7 +121,7 @@ static int load(const struct walk *w, struct ward_log *log, struct claims *c)
 		struct claim *x = &c->v[c->n++];
 		*x = (struct claim){0};
 		if (!c->zeros)
-			c->zeros = ward_zeros_tell(log, &text, w->held.n + c->n, c->why);
+			c->zeros = ward_damage_tell(log, &text, w->held.n + c->n, c->why);
 		if (!text.whole || !parse(w, &text, &l) || l.seq <= w->held.n || l.seq > limit) {
 			c->edited = true;
 			continue;
@@ -181,11 +181,14 @@ static void judge_claims(const struct walk *w, struct claims *c, struct ward_ver
 	else if (!ordered && w->next < w->notes->n && sorted_holds(w, c))
 		ward_verify_say(ret, WARD_VERIFY_REORDERED, first,
 			"the records are all there, in another order");
-	else if (w->next < w->notes->n)
+	else if (w->next < w->notes->n) {
+		const uint64_t to = w->notes->v[w->next].size;
+		ret->among = to > from;
 		ward_verify_say(ret, WARD_VERIFY_EDITED, first,
-			"one of the records %" PRIu64 " to %" PRIu64 " was changed", from,
-			w->notes->v[w->next].size);
-	else
+			ret->among ? "one of the records %" PRIu64 " to %" PRIu64 " was changed"
+				   : "it was changed",
+			from, to);
+	} else
 		ward_verify_say(ret, WARD_VERIFY_EDITED, first,
 			"a line behind the last checkpoint is not one that the writer writes");
 }

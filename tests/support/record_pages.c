@@ -3,6 +3,7 @@
  * record_pages members|kinds|exports|schema: a part of the pages about records, as the two tables
  * of audit/ have it. tests/static/records.py compares the pages with it, and writes them.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,10 +115,32 @@ static void put_members(void)
 	}
 }
 
+/* One item of a list, wrapped; what stands between backticks stays on one line. */
+#define COLUMNS 100
+static void put_wrapped(const char *name, const char *text)
+{
+	int at = printf("- `%s`:", name);
+	while (*text) {
+		size_t n = 0;
+		int columns = 0;
+		for (bool code = false; text[n] && (code || text[n] != ' '); n++) {
+			code ^= text[n] == '`';
+			/* The bytes behind the first of a character have its top bits: 10. */
+			columns += ((unsigned char)text[n] & 0xc0) != 0x80;
+		}
+		at += columns + 1;
+		if (at > COLUMNS)
+			at = printf("\n ") - 1 + columns + 1;
+		printf(" %.*s", (int)n, text);
+		text += n + (text[n] == ' ');
+	}
+	puts("");
+}
+
 static void put_kinds(void)
 {
 	static const char *const who[] = {"supervisor", "filesystem", "broker", "writer"};
-	puts("| kind | of | members | says |\n|---|---|---|---|");
+	puts("| kind | of | members |\n|---|---|---|");
 	for (size_t i = 0; i < KINDS; i++) {
 		const char *before = "";
 		printf("| `%s` | ", kinds[i].name);
@@ -133,8 +156,11 @@ static void put_kinds(void)
 			printf("%s%s", before, ward_record_members[*t].name);
 			before = " ";
 		}
-		printf("` | %s |\n", kinds[i].what);
+		puts("` |");
 	}
+	puts("\nWhat a record of each kind says:\n");
+	for (size_t i = 0; i < KINDS; i++)
+		put_wrapped(kinds[i].name, kinds[i].what);
 }
 
 static void put_name(const char **before, const char *name, const char *where)

@@ -10,6 +10,7 @@
 #include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_policies.h"
 
 #define TEXTS "policy.txt"
@@ -111,4 +112,23 @@ int audit_bundle_policies(const struct audit_tar *t, struct ward_log *log,
 	if (r == 0 && ret->state == WARD_VERIFY_INTACT)
 		r = compare_texts(t, log, ret, err);
 	return r == 0 && ret->state == WARD_VERIFY_INTACT ? compare_approvals(t, log, ret, err) : r;
+}
+
+int audit_bundle_chain(struct audit_cmd *c, const struct audit_tar *t, struct ward_buf *ret_chain,
+	struct ward_verify_result *ret, struct ward_err *err)
+{
+	const size_t given = c->n_keys;
+	*ret = (struct ward_verify_result){.state = WARD_VERIFY_INTACT};
+	if (t->chain < 0)
+		return 0;
+	int r = ward_fd_read_all(t->chain, AUDIT_KEYS_FILE_MAX, ret_chain);
+	if (r < 0)
+		return ward_err_sys(err, r, "key.chain");
+	if (audit_keys_lead(c, ward_buf_str(ret_chain)))
+		return 0;
+	c->n_keys = given;
+	ward_buf_clear(ret_chain);
+	ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
+		"the file key.chain has a line that the key before did not sign");
+	return 0;
 }

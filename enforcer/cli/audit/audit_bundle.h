@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policies and approvals in a bundle, compared with its trail. */
+/* The policies and approvals in a bundle, compared with its trail; and its chain of keys. */
 #pragma once
 
 #include "audit/log/log.h"
 #include "audit/verify/result.h"
 #include "enforcer/base/err.h"
+#include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_tar.h"
 
 /*
@@ -20,3 +21,10 @@ int audit_bundle_policies(const struct audit_tar *t, struct ward_log *log,
  * is the caller's to free; NULL: the trail has none, and the bundle no such file.
  */
 int audit_bundle_approvals(struct ward_log *log, char **ret, struct ward_err *err) ward_must_check;
+
+/*
+ * Where --key was given: the keys to which `key.chain` leads from those count, too. *ret_chain: its
+ * text, the caller's to clear. *ret: intact, or edited: a line is no rotation that was signed.
+ */
+int audit_bundle_chain(struct audit_cmd *c, const struct audit_tar *t, struct ward_buf *ret_chain,
+	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;

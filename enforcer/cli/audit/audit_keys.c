@@ -15,9 +15,6 @@
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/base/say.h"
 
-/* A file of public keys is no longer. */
-#define KEY_FILE_MAX 65536
-
 static bool add_key(struct audit_cmd *c, const char *text, size_t len)
 {
 	if (c->n_keys == WARD_VERIFY_KEYS_MAX ||
@@ -25,6 +22,14 @@ static bool add_key(struct audit_cmd *c, const char *text, size_t len)
 		return false;
 	c->n_keys++;
 	return true;
+}
+
+static bool has_key(const struct audit_cmd *c, const struct ward_public_key *k)
+{
+	for (size_t i = 0; i < c->n_keys; i++)
+		if (memcmp(c->keys[i].key, k->key, sizeof(k->key)) == 0)
+			return true;
+	return false;
 }
 
 /*
@@ -49,10 +54,12 @@ static bool add_rotation(struct audit_cmd *c, const char *line, size_t len)
 	ward_ledger_rotate_text(&text, from, to);
 	if (!ward_public_key_check(&k, text.data, text.len, signature))
 		return false;
-	for (size_t i = 0; i < c->n_keys; i++)
-		if (memcmp(c->keys[i].key, k.key, sizeof(k.key)) == 0)
-			return add_key(c, to, strlen(to));
-	return true;
+	if (!has_key(c, &k))
+		return true;
+	if (ward_public_key_parse(to, strlen(to), &k) < 0)
+		return false;
+	/* A file can be given, and lie in the bundle. */
+	return has_key(c, &k) || add_key(c, to, strlen(to));
 }
 
 bool audit_keys_take(struct audit_cmd *c, const char *arg)
@@ -69,7 +76,7 @@ bool audit_keys_take(struct audit_cmd *c, const char *arg)
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (ward_fd_open_named(arg, WARD_NAMED_PIPE, &fd, NULL) < 0 ||
-		ward_fd_read_all(fd, KEY_FILE_MAX, &b) < 0)
+		ward_fd_read_all(fd, AUDIT_KEYS_FILE_MAX, &b) < 0)
 		return false;
 	const char *p = ward_buf_str(&b);
 	size_t n = 0;
@@ -82,6 +89,30 @@ bool audit_keys_take(struct audit_cmd *c, const char *arg)
 	/* Lines that lead from keys nobody gave are no key: without one the host's own would judge.
 	 */
 	return n > 0 && c->n_keys > 0;
+}
+
+bool audit_keys_lead(struct audit_cmd *c, const char *rotations)
+{
+	for (const char *p = rotations; *p && c->n_keys < WARD_VERIFY_KEYS_MAX;
+		p += strspn(p, "\n")) {
+		const size_t len = strcspn(p, "\n");
+		if (!add_rotation(c, p, len))
+			return false;
+		p += len;
+	}
+	return true;
+}
+
+void audit_keys_enrolled(struct audit_cmd *c, const struct ward_ledger_view *v,
+	const char *rotations, const uint8_t id[4])
+{
+	c->n_keys = ward_ledger_view_enrolled(v, c->keys, WARD_VERIFY_KEYS_MAX);
+	if (!audit_keys_lead(c, rotations))
+		c->n_keys = 0;
+	for (size_t i = 0; i < c->n_keys; i++)
+		if (memcmp(c->keys[i].id, id, sizeof(c->keys[i].id)) == 0)
+			return;
+	c->n_keys = 0;
 }
 
 int audit_keys_system(struct audit_cmd *c, struct ward_err *err)

@@ -4,12 +4,27 @@
 
 #include <stdbool.h>
 
+#include "audit/verify/ledger_view.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/err.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 
+/* A file of public keys or of rotations is no longer. */
+#define AUDIT_KEYS_FILE_MAX 65536
+
 /* Takes --key: a public key, or a file with one a line. False if it is neither. */
 bool audit_keys_take(struct audit_cmd *c, const char *arg);
+/*
+ * The keys to which these rotations, as 'key chain' prints them, lead from those that are given
+ * count too. False: a line is none, or its signature does not verify.
+ */
+bool audit_keys_lead(struct audit_cmd *c, const char *rotations);
+/*
+ * Takes the keys of other hosts that were enrolled here, and those to which the rotations lead from
+ * them, if one of all these has this id; else none.
+ */
+void audit_keys_enrolled(struct audit_cmd *c, const struct ward_ledger_view *v,
+	const char *rotations, const uint8_t id[4]);
 /*
  * Where the root key is the system's writer's: takes the public keys that it keeps beside the
  * trails, which nobody but it can write, in place of --key, and says so on stderr.

@@ -17,7 +17,7 @@
 #include "enforcer/base/fd.h"
 
 #define BLOCK 512U
-/* Segments, policies that came by reloads, and the six others. */
+/* Segments, policies that came by reloads, and the seven others. */
 #define MEMBERS_MAX 20000U
 
 struct member {
@@ -177,6 +177,7 @@ static int take_member(int fd, uint64_t at, const struct member *m, struct audit
 	int *to = strcmp(m->name, "checkpoints") == 0	     ? &t->checkpoints
 		  : strcmp(m->name, "attestation.json") == 0 ? &t->attestation
 		  : strcmp(m->name, "approvals.json") == 0   ? &t->approvals
+		  : strcmp(m->name, "key.chain") == 0	     ? &t->chain
 							     : NULL;
 	bool *seen = strcmp(m->name, "README") == 0	   ? &t->readme
 		     : strcmp(m->name, "public.keys") == 0 ? &t->keys
@@ -269,5 +270,7 @@ void audit_tar_clear(struct audit_tar *t)
 		close(t->attestation);
 	if (t->approvals >= 0)
 		close(t->approvals);
+	if (t->chain >= 0)
+		close(t->chain);
 	*t = AUDIT_TAR_INIT;
 }

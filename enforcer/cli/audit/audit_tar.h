@@ -17,7 +17,7 @@
 struct audit_tar {
 	struct ward_log_file *v; /* segments, rising; owned */
 	size_t n;
-	int checkpoints, attestation, approvals; /* owned, read from 0 on; -1: not in it */
+	int checkpoints, attestation, approvals, chain; /* owned, read from 0 on; -1: not in it */
 	struct audit_tar_text {
 		char name[32];
 		int fd;
@@ -26,7 +26,8 @@ struct audit_tar {
 	char dir[156]; /* what all members are in */
 	bool readme, keys;
 };
-#define AUDIT_TAR_INIT ((struct audit_tar){.checkpoints = -1, .attestation = -1, .approvals = -1})
+#define AUDIT_TAR_INIT                                                                             \
+	((struct audit_tar){.checkpoints = -1, .attestation = -1, .approvals = -1, .chain = -1})
 
 /*
  * fd: the archive, borrowed; path for messages. 1: it was read. 0: it is no tar archive. -EBADMSG:

@@ -52,19 +52,33 @@ static bool is_asked(void *user, const char *name)
 	return audit_labels_match(user, name);
 }
 
+/* The answer is about another session than the last one, whose trail somebody took away. */
+static void say_missing(const char *missing, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (missing)
+		ward_sayf("session %s started later than %s, and its trail is missing: wardfs "
+			  "audit verify %s",
+			missing, name, ward_shell_quoted(&word, missing));
+}
+
 static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 {
 	ward_cleanup(ward_here_clear) struct ward_here here = {0};
+	ward_cleanup_free char *missing = NULL;
 	ward_here_find(&here);
 	struct of_project p = {.c = c, .project = here.project};
 	const struct ward_store_wanted wanted = {.is = is_of_project, .user = &p};
 	struct ward_err none = WARD_ERR_INIT;
-	int r = here.project ? ward_store_find_last(c->store, &wanted, ret_name, &none) : -ENOENT;
+	int r = here.project ? ward_store_find_last(c->store, &wanted, ret_name, &missing, &none)
+			     : -ENOENT;
+	if (r == 0)
+		say_missing(missing, *ret_name);
 	if (r != -ENOENT)
 		return r < 0 ? ward_err_set(err, r, "%s", none.text) : r;
 	const struct ward_store_wanted asked = {.is = is_asked, .user = c};
 	const bool some = audit_labels_asked(c);
-	r = ward_store_find_last(c->store, some ? &asked : NULL, ret_name, err);
+	r = ward_store_find_last(c->store, some ? &asked : NULL, ret_name, &missing, err);
 	if (r == -ENOENT && some)
 		return ward_err_set(err, r, "no session has these labels, or was of this login");
 	if (r == 0 && here.marked) {
@@ -77,6 +91,8 @@ static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 	}
 	if (r == 0)
 		ward_sayf("no session ran in this directory: 'latest' is %s", *ret_name);
+	if (r == 0)
+		say_missing(missing, *ret_name);
 	return r;
 }
 

@@ -40,7 +40,7 @@ static void tell(struct audit_verdicts *v, const char *name, const struct ward_v
 		return;
 	}
 	ward_outf("%s: %s", name, ward_verify_state_name(r->state));
-	if (r->first_bad)
+	if (r->first_bad && !r->among)
 		ward_outf(" at record %" PRIu64, r->first_bad);
 	ward_outf("%s%s", r->text[0] ? ": " : "", r->text);
 	/* The last records have all of it. */
@@ -64,7 +64,7 @@ static struct ward_verify_result both(
 	char at[40] = "";
 	if (own->state == WARD_VERIFY_INTACT)
 		return res;
-	if (own->first_bad)
+	if (own->first_bad && !own->among)
 		snprintf(at, sizeof(at), " at record %" PRIu64, own->first_bad);
 	ward_verify_say(&res, kept->state, kept->first_bad, "%s; by itself it is %s%s%s%s",
 		kept->text, ward_verify_state_name(own->state), at, own->text[0] ? ": " : "",

@@ -59,6 +59,9 @@ static const char readme_reloaded[] = "policy.N         the policy of the N-th r
 static const char readme_texts[] = "policy.txt       each policy that was in force, as text\n";
 static const char readme_approvals[] =
 	"approvals.json   who allowed what, for how long, having seen what\n";
+static const char readme_chain[] =
+	"key.chain        rotations: each key of that host signed the next one. verify takes it,\n"
+	"                 so the key of that host that you know suffices\n";
 static const char readme_end[] =
 	"attestation.json what was in force and held, signed (in-toto, DSSE)\n";
 
@@ -125,9 +128,14 @@ static int put_file(int fd, const char *dir, const char *name, int from)
 	return r == 0 ? pad(fd, (uint64_t)st.st_size) : r;
 }
 
+/* Which files of a bundle are there besides those that each has. */
+struct has {
+	bool texts, approvals, chain, attestation;
+};
+
 /* Names files that are here, as they are called here: plain or compressed, and no others. */
 static int put_readme(int fd, const char *dir, struct ward_log *log,
-	const struct ward_policy_texts *texts, bool has_texts, bool has_approvals, bool attested)
+	const struct ward_policy_texts *texts, const struct has *has)
 {
 	size_t loaded = 0;
 	char name[WARD_SEGMENT_NAME_MAX];
@@ -139,9 +147,10 @@ static int put_readme(int fd, const char *dir, struct ward_log *log,
 	ward_segment_name(name, f.number, f.packed);
 	for (size_t i = 0; i < texts->n; i++)
 		loaded += texts->v[i].loaded;
-	ward_buf_printf(&b, "%s%s%s%s%s%s%s", readme, name, readme_rest,
-		loaded > 1 ? readme_reloaded : "", has_texts ? readme_texts : "",
-		has_approvals ? readme_approvals : "", attested ? readme_end : "");
+	ward_buf_printf(&b, "%s%s%s%s%s%s%s%s", readme, name, readme_rest,
+		loaded > 1 ? readme_reloaded : "", has->texts ? readme_texts : "",
+		has->approvals ? readme_approvals : "", has->chain ? readme_chain : "",
+		has->attestation ? readme_end : "");
 	r = ward_buf_error(&b);
 	return r < 0 ? r : put_text(fd, dir, "README", b.data, b.len);
 }
@@ -159,12 +168,15 @@ static int put_segments(int fd, const char *dir, struct ward_log *log)
 	return r == -ENOENT ? 0 : r;
 }
 
-static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_err *err)
+/* *ret_chain: there is a key.chain. */
+static int put_keys(
+	struct audit_cmd *c, int fd, const char *name, bool *ret_chain, struct ward_err *err)
 {
 	struct ward_ledger_view ledger = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	char key[WARD_VKEY_MAX];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf chain = WARD_BUF_INIT;
 	int r = ward_store_read_key(c->store, root, err);
 	if (r == 0)
 		r = audit_ledger_read(c, root, &ledger, err);
@@ -176,6 +188,8 @@ static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_e
 		ward_public_key_print(&s->keys[i], key);
 		ward_buf_printf(&b, "%s\n", key);
 	}
+	for (size_t i = 0; i < ledger.n_rotations; i++)
+		ward_buf_printf(&chain, "%s\n", ledger.rotations[i]);
 	ward_ledger_view_free(&ledger);
 	if (b.len == 0)
 		return ward_err_set(err, -ENOENT, "the ledger names no key of %s", name);
@@ -186,6 +200,9 @@ static int put_keys(struct audit_cmd *c, int fd, const char *name, struct ward_e
 	if (!strstr(ward_buf_str(&b), key))
 		ward_buf_printf(&b, "%s\n", key);
 	r = put_text(fd, name, "public.keys", b.data, b.len);
+	*ret_chain = chain.len > 0;
+	if (r == 0 && chain.len)
+		r = put_text(fd, name, "key.chain", chain.data, chain.len);
 	return r < 0 ? ward_err_sys(err, r, "bundle") : 0;
 }
 
@@ -235,13 +252,14 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 	ward_cleanup(ward_policy_texts_clear) struct ward_policy_texts texts = {0};
 	ward_cleanup_free char *approvals = NULL;
 	bool intact = false;
+	bool chain = false;
 	int r = audit_trail_open(c, &name, &log, err);
 	if (r == 0)
 		r = ward_store_open_checkpoints(c->store, name, &notes, err);
 	if (r == 0)
 		r = ward_store_open_policy(c->store, name, &policy, err);
 	if (r == 0)
-		r = put_keys(c, fd, name, err);
+		r = put_keys(c, fd, name, &chain, err);
 	if (r == 0)
 		r = audit_attestation_make(c, &attestation, &intact, err);
 	/* No record is genuine: the other side gets the trail as it is. */
@@ -256,8 +274,8 @@ static int put_all(struct audit_cmd *c, int fd, struct ward_err *err)
 		r = audit_bundle_approvals(log, &approvals, err);
 	if (r < 0)
 		return r;
-	r = put_readme(
-		fd, name, log, &texts, policies.len > 0, approvals != NULL, attestation.len > 0);
+	const struct has has = {policies.len > 0, approvals != NULL, chain, attestation.len > 0};
+	r = put_readme(fd, name, log, &texts, &has);
 	/* The checkpoints before the trail: they speak of no more than it then has. */
 	if (r == 0)
 		r = put_file(fd, name, "checkpoints", notes);

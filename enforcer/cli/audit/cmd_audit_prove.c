@@ -106,6 +106,9 @@ static int run_prove(struct audit_cmd *c, struct ward_err *err)
 	int r = make(c, &b, err);
 	if (r < 0)
 		return r;
+	if (c->has_from && c->from == 0)
+		ward_say("the checkpoint of 0 records begins every trail: give --from the number "
+			 "of records of one that you kept (its second line)");
 	return ward_output_write(NULL, true, &b, err);
 }
 

@@ -8,6 +8,7 @@
 #include "audit/query/summary.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_about.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -61,13 +62,28 @@ static json_int_t figure(const json_t *o, const char *group, const char *name)
 	return json_integer_value(json_object_get(json_object_get(o, group), name));
 }
 
+/* Where the kernel passed a file's bytes by the guard, the sums are what was seen at least. */
+static void print_bytes(const json_t *o)
+{
+	const json_int_t unseen = figure(o, "bytes", "unseen");
+	ward_outf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT " written",
+		figure(o, "bytes", "read"), figure(o, "bytes", "written"));
+	if (unseen > 0)
+		ward_outf(", or more: wardfs did not see the bytes of %" JSON_INTEGER_FORMAT
+			  " open file%s",
+			unseen, ward_s((uint64_t)unseen));
+	ward_outf("\n");
+}
+
 static void print_summary(const json_t *o)
 {
 	ward_outf("records    %8" JSON_INTEGER_FORMAT "  from %s to %s\n",
 		json_integer_value(json_object_get(o, "records")), ward_query_text(o, "first"),
 		ward_query_text(o, "last"));
-	ward_outf("files      %8" JSON_INTEGER_FORMAT "  read\n", figure(o, "files", "read"));
-	ward_outf("           %8" JSON_INTEGER_FORMAT "  written\n", figure(o, "files", "written"));
+	ward_outf("files      %8" JSON_INTEGER_FORMAT "  opened to read\n",
+		figure(o, "files", "read"));
+	ward_outf("           %8" JSON_INTEGER_FORMAT "  opened to write\n",
+		figure(o, "files", "written"));
 	ward_outf("           %8" JSON_INTEGER_FORMAT "  created\n", figure(o, "files", "created"));
 	ward_outf("           %8" JSON_INTEGER_FORMAT "  removed\n", figure(o, "files", "removed"));
 	ward_outf("           %8" JSON_INTEGER_FORMAT "  refused\n", figure(o, "files", "refused"));
@@ -75,12 +91,10 @@ static void print_summary(const json_t *o)
 		ward_outf(
 			"bytes             -  a close tells neither process nor rule: leave those filters out\n");
 	else
-		ward_outf("bytes      %8" JSON_INTEGER_FORMAT "  read, %" JSON_INTEGER_FORMAT
-			  " written; %" JSON_INTEGER_FORMAT " handles whose bytes were not seen\n",
-			figure(o, "bytes", "read"), figure(o, "bytes", "written"),
-			figure(o, "bytes", "unseen"));
+		print_bytes(o);
 	print_counts("kinds", json_object_get(o, "kinds"));
 	print_counts("programs", json_object_get(o, "programs"));
+	print_counts("executed", json_object_get(o, "executed"));
 	print_counts("refused by", json_object_get(json_object_get(o, "refusals"), "rules"));
 	print_counts("hid", json_object_get(json_object_get(o, "refusals"), "hidden"));
 }

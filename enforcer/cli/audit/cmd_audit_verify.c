@@ -49,6 +49,7 @@ struct verify {
 	size_t unchanged;
 	size_t ledger_kept; /* the ledger's checkpoints in --checkpoints, signed by its key */
 	size_t ledger_foreign;
+	struct ward_buf chain; /* of a bundle: rotations of the keys of its host */
 };
 
 static void report(struct verify *v, const char *name, const struct ward_verify_result *r)
@@ -475,13 +476,8 @@ static int verify_foreign(struct verify *v, const char *path, struct ward_log *l
 	if (v->c->checkpoints && (r = keep_session(v, name, &notes, err)) < 0)
 		return r;
 	/* Of another host, whose key was enrolled: as with --key. */
-	if (v->c->n_keys == 0 && notes.n > 0 && !ward_ledger_view_find(&v->ledger, name)) {
-		struct ward_public_key *keys = v->c->keys;
-		size_t n = ward_ledger_view_enrolled(&v->ledger, keys, WARD_VERIFY_KEYS_MAX);
-		for (size_t i = 0; i < n && v->c->n_keys == 0; i++)
-			if (memcmp(keys[i].id, notes.v[0].key_id, sizeof(keys[i].id)) == 0)
-				v->c->n_keys = n;
-	}
+	if (v->c->n_keys == 0 && notes.n > 0 && !ward_ledger_view_find(&v->ledger, name))
+		audit_keys_enrolled(v->c, &v->ledger, ward_buf_str(&v->chain), notes.v[0].key_id);
 	/* With the ledger's alone, what the ledger says of the trail is what counts. */
 	bool seen = v->c->checkpoints ? notes.n > 0 : notes_fd >= 0;
 	return verify_log(v, log, name, false, seen ? &notes : NULL, err);
@@ -500,6 +496,10 @@ static int verify_bundle(
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", path);
 	r = audit_bundle_policies(t, log, &res, err);
+	if (r == 0)
+		r = keep(v, t->dir, &res, err);
+	if (r == 0)
+		r = audit_bundle_chain(v->c, t, &v->chain, &res, err);
 	if (r == 0)
 		r = keep(v, t->dir, &res, err);
 	if (r == 0)
@@ -740,6 +740,7 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 	audit_verified_free(&v.before);
 	ward_ledger_resume_clear(&v.next);
 	ward_buf_clear(&v.now);
+	ward_buf_clear(&v.chain);
 	ward_chain_wipe(v.root, sizeof(v.root));
 	return r < 0 ? r : bad;
 }

@@ -132,3 +132,65 @@ echo "$OUT" >host.chain
 expect 0 "$WARDFS" audit verify --key host.pub --key host.chain later
 expect 0 "$WARDFS" audit verify --key host.pub file
 hasnt "$ERR" chain
+
+echo "--- a bundle of a host that has rotated its key: the first key suffices"
+"$WARDFS" audit key rotate >/dev/null
+for session in file later; do
+	expect 0 "$WARDFS" audit bundle -o $session.tar $session
+	expect 0 "$WARDFS" audit verify --key host.pub ./$session.tar
+	has "$OUT" "$session: intact"
+	has "$OUT" "$session/attestation.json: intact"
+	hasnt "$ERR" chain
+done
+OTHER=$(dirname "$STATE")/other
+mkdir "$OTHER"
+expect 0 env XDG_STATE_HOME="$OTHER" "$WARDFS" run --session elsewhere -- true
+expect 0 env XDG_STATE_HOME="$OTHER" "$WARDFS" audit key show
+echo "$OUT" >other.pub
+expect 1 "$WARDFS" audit verify --key other.pub ./later.tar
+has "$OUT" "later: foreign key"
+# A host that enrolled the first key takes the later ones, too.
+expect 1 env XDG_STATE_HOME="$OTHER" "$WARDFS" audit verify ./later.tar
+has "$OUT" "later: foreign key"
+expect 0 env XDG_STATE_HOME="$OTHER" "$WARDFS" audit key enroll "$(cat host.pub)"
+expect 0 env XDG_STATE_HOME="$OTHER" "$WARDFS" audit verify ./later.tar
+has "$OUT" "later/attestation.json: intact"
+# Attacks: a link left out, one of another host, one whose signature is of another, none at all.
+tar -xf later.tar
+tar_of() {
+	tar --format=ustar --owner=0 --group=0 -cf changed.tar later/*
+}
+mv later/key.chain chain
+tar_of
+expect 1 "$WARDFS" audit verify --key host.pub ./changed.tar
+has "$OUT" "later: foreign key"
+sed -n 2p chain >later/key.chain
+tar_of
+expect 1 "$WARDFS" audit verify --key host.pub ./changed.tar
+has "$OUT" "later: foreign key"
+env XDG_STATE_HOME="$OTHER" "$WARDFS" audit key rotate >/dev/null
+env XDG_STATE_HOME="$OTHER" "$WARDFS" audit key chain >later/key.chain
+tar_of
+expect 1 "$WARDFS" audit verify --key host.pub ./changed.tar
+has "$OUT" "later: foreign key"
+awk '{ print $1, $2, "'"$(sed -n '2s/.* //p' chain)"'" }' chain >later/key.chain
+tar_of
+expect 1 "$WARDFS" audit verify --key host.pub ./changed.tar
+has "$OUT" "later: edited"
+has "$OUT" "key.chain has a line that the key before did not sign"
+cp chain later/key.chain
+tar_of
+expect 0 "$WARDFS" audit verify --key host.pub ./changed.tar
+
+echo "--- rotations alone are no key: no form falls back to this host's. The control: with the key"
+expect 0 "$WARDFS" audit prove later 1
+echo "$OUT" >proof
+expect 0 "$WARDFS" audit attest -o attested later
+for what in later ./later.tar ./proof ./attested "$STATE/sessions/later/trail.jsonl" --all --json; do
+	expect 2 "$WARDFS" audit verify --key ./chain "$what"
+	has "$ERR" "neither a public key nor a file of public keys"
+	[ -z "$OUT" ] || fail "$what: $OUT"
+	expect 0 "$WARDFS" audit verify --key host.pub --key ./chain "$what"
+done
+expect 0 "$WARDFS" audit key show --ledger
+expect 2 "$WARDFS" audit verify --key "$OUT" --key ./chain later

@@ -48,7 +48,8 @@ mkdir ../bin
 ln -s "$WARDFS" ../bin/wardfs
 PATH=$WARD_TMP/bin:$PATH
 python3 "$WARD_SRC/tests/support/console.py" "$page" || fail "the five questions"
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$page" | sed -e "s,unix:/dev/log,unix:../log," \
+awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } !on || /^#/ { next }
+	sub(/\\$/, "") { begun = begun $0; next } { print begun $0; begun = "" }' "$page" | sed -e "s,unix:/dev/log,unix:../log," \
 	-e "s,logs.example.com:6514,localhost:$(cat ../syslog/port)," -e "s,/etc/wardfs/,../pki/,g" \
 	-e "s,otel.example.com:4318,localhost:$(cat ../otlp/port)," >../lines
 [ "$(wc -l <../lines)" -ge 25 ] || fail "the page has lost its commands"

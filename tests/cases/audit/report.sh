@@ -25,7 +25,8 @@ audit report r | grep -q '<strong>edited</strong>' || fail "an edited trail"
 expect 1 audit report r --format md
 echo "$OUT" >edited.md
 grep -q '^Trail: \*\*edited\*\*' edited.md || fail "an edited trail, md"
-grep -q 'The trail does not verify' edited.md || fail "the first paragraph of an edited trail"
+sed -n 5p edited.md | grep -q '^The trail does not verify: what this page says may be wrong\. ' ||
+	fail "the first paragraph of an edited trail: $(cat edited.md)"
 grep -q 'complete and unaltered' edited.md && fail "an edited trail is said to be whole"
 
 # What was asked and approved, and what others changed, where there is something of it.
@@ -63,3 +64,31 @@ for page in ../refused.html ../refused.md; do
 done
 expect 1 grep -q '</code></td><td></td></tr>' ../refused.html
 grep -q '<title>wardfs: session refused</title>' ../refused.html || fail "the title"
+
+# The page says of what its counts are, whose policy it was, and what one process executed in turn.
+printf '[policy]\nversion = 1\nextends = medium\n[network]\nmode = none\n' >../own.policy
+: >empty
+"$WARDFS" run --session told --policy ../own.policy --label ticket=T-7 -- \
+	sh -c 'cat .env 2>/dev/null; : <empty; exec env true' || :
+"$WARDFS" audit report told >../told.html || fail "told"
+"$WARDFS" audit report told --format md >../told.md || fail "told, md"
+"$WARDFS" audit report told --format json >../told.json || fail "told, json"
+for page in ../told.html ../told.md; do
+	sed 's/<[^>]*>//g; s/`//g' $page >../told.txt
+	for words in 'It opened 1 file to read and no file to write, created no name' \
+		'own.policy, which extends medium, in mode restricted' \
+		'wardfs does not record which files were read or changed in /usr, /etc, /tmp' \
+		'The session had no network. The kernel refuses every connection there' \
+		'1 access was refused, as the policy expects. ' \
+		'ticket=T-7' 'none: the kernel knows no login\|login uid' 'limit-processes' \
+		'(clock \(not \)\?synchronised' 'Requirements of standards' 'What was refused, and why'; do
+		grep -q -- "$words" ../told.txt || fail "$page: no $words: $(cat ../told.txt)"
+	done
+	expect 1 grep -q 'No connection was made' ../told.txt
+	expect 1 grep -q 'It read' ../told.txt
+done
+python3 "$WARD_SRC/tests/cases/audit/lib/report-executed.py" ../told.json || fail "executed: $(cat ../told.json)"
+"$WARDFS" audit summary told >../told.sum || fail "summary"
+grep -q '^files  *1  opened to read$' ../told.sum || fail "summary: $(cat ../told.sum)"
+grep -q '^bytes .*, or more: wardfs did not see the bytes of [1-9]' ../told.sum ||
+	grep -q '^bytes  *0  read, 0 written$' ../told.sum || fail "summary: $(cat ../told.sum)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds runs of zeros in a log. */
-#include "audit/log/zeros.h"
+/* Finds runs of zeros, and compressed text that does not decompress. */
+#include "audit/log/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,9 +46,45 @@ static uint64_t count(struct ward_log *log, uint64_t at)
 	return n;
 }
 
-bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,
-	char ret[WARD_ZEROS_TEXT_MAX])
+/* As a frame that does not decompress reads. */
+static bool is_no_text(const struct ward_lines_line *line)
 {
+	size_t i = 0;
+	while (i < line->len && line->p[i] == '?')
+		i++;
+	return i > 0 && i == line->len;
+}
+
+static bool is_packed(struct ward_log *log, unsigned segment)
+{
+	struct ward_log_file f;
+	for (size_t i = 0; ward_log_file(log, i, &f) == 0; i++)
+		if (f.number == segment)
+			return f.packed;
+	return false;
+}
+
+static bool tell_packed(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,
+	char ret[WARD_DAMAGE_TEXT_MAX])
+{
+	char name[WARD_SEGMENT_NAME_MAX];
+	uint64_t at = line->offset;
+	const unsigned segment = is_no_text(line) ? ward_log_place(log, &at) : 0;
+	if (segment == 0 || !is_packed(log, segment))
+		return false;
+	ward_segment_name(name, segment, true);
+	snprintf(ret, WARD_DAMAGE_TEXT_MAX,
+		"line %" PRIu64 " is not one that the writer writes: the compressed file %s was "
+		"changed or damaged, and does not decompress from there on",
+		number, name);
+	return true;
+}
+
+bool ward_damage_tell(struct ward_log *log, const struct ward_lines_line *line, uint64_t number,
+	char ret[WARD_DAMAGE_TEXT_MAX])
+{
+	if (tell_packed(log, line, number, ret))
+		return true;
 	size_t at = 0;
 	size_t n = find(line, &at);
 	if (n == 0)
@@ -60,7 +96,7 @@ bool ward_zeros_tell(struct ward_log *log, const struct ward_lines_line *line, u
 	char name[WARD_SEGMENT_NAME_MAX] = "";
 	if (segment > 0)
 		ward_segment_name(name, segment, false);
-	snprintf(ret, WARD_ZEROS_TEXT_MAX,
+	snprintf(ret, WARD_DAMAGE_TEXT_MAX,
 		"line %" PRIu64 " is not one that the writer writes: %s%" PRIu64
 		" bytes of zeros at byte %" PRIu64 "%s%s, as a host that stops can leave them, and "
 		"as anybody can write them",
