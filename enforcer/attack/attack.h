@@ -63,6 +63,7 @@ struct ward_facts {
 	char *abstract;	  /* the same, an abstract name */
 	char *queue;	  /* a POSIX message queue that holds a secret */
 	char *shared;	  /* a file in /dev/shm with a secret */
+	char *handle;	  /* the file handle of `secret`: "TYPE:HEXADECIMAL" */
 	char *address;	  /* another address of this host than the loopback's */
 	uint64_t tcp;	  /* a TCP port, on all addresses, whose server tells a secret */
 	uint64_t udp;	  /* a UDP port that answers with a secret */
@@ -73,10 +74,13 @@ struct ward_facts {
 	uint64_t file;	  /* a descriptor of the victim that leads to a secret */
 };
 
+/* What an attempt returns, with errno, if a step before it was refused: then nothing was tried. */
+#define WARD_UNREADY (-2)
+
 /*
  * Makes the attempt. Returns 0 where it succeeded, and has put what it got into proof if the
- * evidence is a secret; else -1 with errno. Changes nothing beyond what its row says, and is run in
- * a process of its own, which is ended afterwards.
+ * evidence is a secret; -1 with errno where it was refused; or WARD_UNREADY. Changes nothing beyond
+ * what its row says, and is run in a process of its own, which is ended afterwards.
  */
 typedef int ward_attempt_fn(const struct ward_facts *f, char proof[WARD_PROOF_SIZE]);
 

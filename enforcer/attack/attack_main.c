@@ -13,12 +13,14 @@
 #include "enforcer/attack/presets.h"
 #include "enforcer/attack/report.h"
 #include "enforcer/attack/servers.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 
 #define EXIT_USAGE 2
 #define EXIT_SETUP 125
-#define FACTS_MAX 16
+/* A word of these needs no quotes in a shell. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@+"
 
 enum {
 	KEY_SANDBOX = 1000,
@@ -255,6 +257,34 @@ static bool sensible(const struct args *a)
 	return true;
 }
 
+/* The options that choose what is attacked, as a shell takes them: " --policy 'a b'". */
+static char *same_target(const struct args *a)
+{
+	const struct {
+		const char *option, *value;
+	} all[] = {{"--policy", a->policy}, {"--mode", a->mode}, {"--sandbox", a->sandbox},
+		{"--preset", a->preset}, {"--image", a->image}};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!all[i].value)
+			continue;
+		ward_buf_printf(&b, " %s ", all[i].option);
+		if (all[i].value[strspn(all[i].value, PLAIN)] == '\0' && *all[i].value) {
+			ward_buf_puts(&b, all[i].value);
+			continue;
+		}
+		ward_buf_putc(&b, '\'');
+		for (const char *p = all[i].value; *p; p++)
+			if (*p == '\'')
+				ward_buf_puts(&b, "'\\''");
+			else
+				ward_buf_putc(&b, *p);
+		ward_buf_putc(&b, '\'');
+	}
+	return ward_buf_steal(&b);
+}
+
 int main(int argc, char **argv)
 {
 	struct args a = {0};
@@ -273,7 +303,9 @@ int main(int argc, char **argv)
 		ward_report_list();
 		status = 0;
 	} else if (one) {
-		ward_report_explain(one, group);
+		char *again = same_target(&a);
+		ward_report_explain(one, group, again ? again : "");
+		free(again);
 		status = 0;
 	} else if (a.explain) {
 		ward_tellf("wardfs attack: no attempt is called '%s'; see wardfs attack --list\n",

@@ -189,6 +189,7 @@ static bool attempt_once(struct place *p, struct ward_world *w, const struct war
 	}
 	ran->ran = true;
 	ran->did = strncmp(line, "did", 3) == 0;
+	ran->unready = strncmp(line, "unready", 7) == 0;
 	if (a->evidence == WARD_SEEN_SECRET)
 		ran->effect = ran->did && ward_world_told(w, line + 4);
 	else if (a->evidence == WARD_SEEN_CHANGE)
@@ -314,6 +315,8 @@ static void judge(struct ward_attack_outcome *o)
 		untested(o, "the sandbox ended during the attempt");
 	} else if (!in->ran) {
 		untested(o, "not made");
+	} else if (in->unready) {
+		untested(o, "a step before the attempt was refused");
 	} else if (!out->effect && !in->did && forbidden(out->said) &&
 		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;

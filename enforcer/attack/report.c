@@ -85,7 +85,8 @@ void ward_report_list(void)
 	}
 }
 
-void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group group)
+void ward_report_explain(
+	const struct ward_attempt *a, enum ward_attack_group group, const char *target)
 {
 	static const char *const seen[] = {
 		[WARD_SEEN_SECRET] = "the attempt brings back a secret that only the observer knew",
@@ -101,7 +102,7 @@ void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group gr
 		ward_attack_severity_name(a->severity), a->what);
 	ward_outf("Broken if:        %s.\nWould stop it:    %s.\nReference:        %s.\n",
 		seen[a->evidence], a->stops, a->reference);
-	ward_outf("Only this one:    wardfs attack --only %s\n", a->name);
+	ward_outf("Only this one:    wardfs attack%s --only %s\n", target, a->name);
 	ward_outf("Its source:       enforcer/attack/attempts/%s.c\n",
 		ward_attack_tables[group]->name);
 }

@@ -27,4 +27,6 @@ int ward_report_status(const struct ward_attack_run *r);
 
 /* The catalogue; and all about one attempt. */
 void ward_report_list(void);
-void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group group);
+/* target: the options that choose what is attacked, with a blank before each. */
+void ward_report_explain(
+	const struct ward_attempt *a, enum ward_attack_group group, const char *target);

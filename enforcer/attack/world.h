@@ -6,11 +6,17 @@
 #pragma once
 
 #include "enforcer/attack/attack.h"
+#include "enforcer/attack/tree.h"
 
 #define WARD_SECRETS_MAX 24
 
 struct ward_world {
 	struct ward_facts facts;
+	/* The two directories that were made, and those that they were made in. What is beneath
+	   them is reached by these descriptors alone (tree.h): a session beside may change names.
+	 */
+	int base_fd, work_fd, above[2];
+	char work_name[WARD_TREE_NAME];
 	char *base;	  /* the directory around `outside`, in TMPDIR or /var/tmp */
 	char *program;	  /* wardfs-attack in the workspace */
 	char *own_facts;  /* the same, where only the caller writes: for the controls */
@@ -22,6 +28,12 @@ struct ward_world {
 	pid_t server;
 	int left[2]; /* a file and a directory that the sandbox is started with */
 };
+
+/* Nothing is made yet. */
+#define WARD_WORLD_NONE                                                                            \
+	{                                                                                          \
+		.base_fd = -1, .work_fd = -1, .above = {-1, -1}, .left = { -1, -1 }                \
+	}
 
 /*
  * Makes all of it; the workspace in the current directory. On failure says what could not be made

@@ -37,12 +37,21 @@ int ward_proof_of_file(const char *path, char proof[WARD_PROOF_SIZE])
 	return r;
 }
 
-char *ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size)
+int ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%s", f->work, name);
 	(void)unlink(ret);
 	(void)rmdir(ret);
-	return ret;
+	const int fd = open(ret, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return WARD_UNREADY;
+	close(fd);
+	return ward_attempt_step(unlink(ret));
+}
+
+int ward_attempt_step(int r)
+{
+	return r < 0 ? WARD_UNREADY : 0;
 }
 
 int ward_attempt_lacks(void)

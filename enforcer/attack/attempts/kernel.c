@@ -227,14 +227,16 @@ static int kvm_device(const struct ward_facts *f, char *proof)
 static int make_device(const struct ward_facts *f, char *proof)
 {
 	char at[4096];
-	ward_attempt_work(f, "make-device", at, sizeof(at));
+	if (ward_attempt_work(f, "make-device", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return mknod(at, S_IFCHR | 0600, 0x103 /* null */);
 }
 
 static int make_block_device(const struct ward_facts *f, char *proof)
 {
 	char at[4096];
-	ward_attempt_work(f, "make-block-device", at, sizeof(at));
+	if (ward_attempt_work(f, "make-block-device", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return mknod(at, S_IFBLK | 0600, 0x700 /* loop0 */);
 }
 
