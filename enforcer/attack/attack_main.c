@@ -2,6 +2,7 @@
 /* wardfs-attack: what `wardfs attack` calls; a program that stands alone, wherever it is copied to.
  */
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,11 @@
 #include "enforcer/attack/servers.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 
 #define EXIT_USAGE 2
 #define EXIT_SETUP 125
-/* A word of these needs no quotes in a shell. */
-#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@+"
-
 enum {
 	KEY_SANDBOX = 1000,
 	KEY_PRESET,
@@ -37,11 +36,14 @@ enum {
 	KEY_IMAGE,
 	KEY_POLICY,
 	KEY_MODE,
+	KEY_CERTIFICATE,
+	KEY_KEY,
+	KEY_STATEMENT,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
-		*policy, *mode;
+		*policy, *mode, *certificate, *statement;
 	bool list, json, verbose, know;
 };
 
@@ -62,9 +64,15 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
 	{"junit", KEY_JUNIT, "FILE", 0, "Also write JUnit XML", 0},
 	{"sarif", KEY_SARIF, "FILE", 0, "Also write SARIF, for code scanning", 0},
+	{"certificate", KEY_CERTIFICATE, "FILE", 0,
+		"Also write what was found to this new file, signed with the host's key", 0},
+	{"key", KEY_KEY, "KEY", 0,
+		"With verify: a public key, or a file of them, in place of the host's own; repeats",
+		0},
 	{"verbose", 'v', NULL, 0, "Also what held, and the sandbox's own messages", 0},
 	{"i-know", KEY_KNOW, NULL, 0, "As root, attack without a sandbox all the same", 0},
 	{"wardfs", KEY_WARDFS, "PATH", OPTION_HIDDEN, "The program wardfs", 0},
+	{"statement", KEY_STATEMENT, "FD", OPTION_HIDDEN, "Where the statement goes", 0},
 	{0},
 };
 
@@ -77,6 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	} texts[] = {{KEY_SANDBOX, &a->sandbox}, {KEY_PRESET, &a->preset}, {KEY_ONLY, &a->only},
 		{KEY_GROUP, &a->group}, {KEY_EXPLAIN, &a->explain}, {KEY_JUNIT, &a->junit},
 		{KEY_SARIF, &a->sarif}, {KEY_WARDFS, &a->wardfs}, {KEY_IMAGE, &a->image},
+		{KEY_CERTIFICATE, &a->certificate}, {KEY_STATEMENT, &a->statement},
 		{'p', &a->policy}, {'m', &a->mode}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].key == key) {
@@ -96,6 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KNOW:
 		a->know = true;
 		return 0;
+	case KEY_KEY:
+		argp_error(state, "--key belongs to verify: wardfs attack verify --key KEY FILE");
+		return EINVAL;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", arg);
 		return EINVAL;
@@ -104,9 +116,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, "",
-	"Tries to break out of a sandbox, in this directory, and tells which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here.\v"
-	"Exit status: 0 nothing is broken; 1 something is; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
+static const struct argp argp = {options, parse, "[verify FILE]",
+	"Tries to break out of a sandbox, in this directory, and tells which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here. verify checks a certificate and prints what it says.\v"
+	"Exit status: 0 nothing is broken, or the certificate is genuine; 1 something is, or it is not; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
 	NULL, NULL, NULL};
 
 /* Is the word one of a list with commas? Without a list every word is. */
@@ -171,7 +183,8 @@ static int sandbox_of(
 	if (a->sandbox)
 		*ret = ward_words_split(a->sandbox, w, a->image);
 	else if (strcmp(p->name, "wardfs") == 0)
-		*ret = ward_words_wardfs(a->wardfs ? a->wardfs : "wardfs", a->policy, a->mode);
+		*ret = ward_words_wardfs(
+			a->wardfs ? a->wardfs : "wardfs", a->policy, a->mode, w->session);
 	else if (!*p->words)
 		return 0;
 	else
@@ -187,6 +200,10 @@ static int write_files(const struct args *a, const struct ward_attack_run *r)
 	}
 	if (a->sarif && ward_report_sarif(r, a->sarif) < 0) {
 		ward_tellf("wardfs attack: cannot write %s: %s\n", a->sarif, strerror(errno));
+		return EXIT_SETUP;
+	}
+	if (a->certificate && ward_report_statement(r, a->certificate, atoi(a->statement)) < 0) {
+		ward_tellf("wardfs attack: cannot make the statement: %s\n", strerror(errno));
 		return EXIT_SETUP;
 	}
 	return 0;
@@ -222,7 +239,10 @@ static int attack(const struct args *a)
 			for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
 				ward_tellf("  %s\n", line);
 		} else {
-			const struct ward_attack_run r = {sandbox, words, v, n, now() - began};
+			const bool ours =
+				!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0);
+			const struct ward_attack_run r = {
+				sandbox, words, v, n, now() - began, ours ? w.session : NULL};
 			if (a->json)
 				ward_report_json(&r);
 			else
@@ -249,6 +269,16 @@ static bool sensible(const struct args *a)
 		ward_tellf("wardfs attack: preset %s needs --image\n", a->preset);
 		return false;
 	}
+	if (a->certificate && !a->statement) {
+		ward_tellf("wardfs attack: --certificate needs a host's key: start this as 'wardfs "
+			   "attack'\n");
+		return false;
+	}
+	if (a->certificate && access(a->certificate, F_OK) == 0) {
+		ward_tellf(
+			"wardfs attack: %s exists; a certificate is a new file\n", a->certificate);
+		return false;
+	}
 	if (a->preset && strcmp(a->preset, "none") == 0 && getuid() == 0 && !a->know) {
 		ward_tellf("wardfs attack: as root, attempts without a sandbox reach this host. "
 			   "Add --i-know to make them all the same.\n");
@@ -270,17 +300,7 @@ static char *same_target(const struct args *a)
 		if (!all[i].value)
 			continue;
 		ward_buf_printf(&b, " %s ", all[i].option);
-		if (all[i].value[strspn(all[i].value, PLAIN)] == '\0' && *all[i].value) {
-			ward_buf_puts(&b, all[i].value);
-			continue;
-		}
-		ward_buf_putc(&b, '\'');
-		for (const char *p = all[i].value; *p; p++)
-			if (*p == '\'')
-				ward_buf_puts(&b, "'\\''");
-			else
-				ward_buf_putc(&b, *p);
-		ward_buf_putc(&b, '\'');
+		ward_shell_word(&b, all[i].value);
 	}
 	return ward_buf_steal(&b);
 }
@@ -297,6 +317,9 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
 		return EXIT_USAGE;
+	/* Nothing of ours goes into a sandbox. */
+	if (a.statement)
+		(void)fcntl(atoi(a.statement), F_SETFD, FD_CLOEXEC);
 	enum ward_attack_group group;
 	const struct ward_attempt *one = a.explain ? ward_attack_find(a.explain, &group) : NULL;
 	if (a.list) {

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "enforcer/base/buf.h"
+#include "enforcer/base/build_id.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 
 static size_t count(const struct ward_attack_run *r, int group, enum ward_attack_verdict verdict)
@@ -121,6 +123,7 @@ static json_t *of_outcome(const struct ward_attack_outcome *o)
 static json_t *of_run(const struct ward_attack_run *r)
 {
 	struct utsname host;
+	char build[WARD_BUILD_ID_SIZE];
 	json_t *argv = json_array(), *all = json_array(), *counts = json_object();
 	char *const *a;
 
@@ -132,9 +135,10 @@ static json_t *of_run(const struct ward_attack_run *r)
 	for (int v = 0; v < WARD_ATTACK_VERDICTS; v++)
 		json_object_set_new(counts, ward_attack_verdict_name(v),
 			json_integer((json_int_t)count(r, -1, v)));
-	return json_pack("{ss so ss ss si sf so so}", "sandbox", r->sandbox, "argv", argv, "kernel",
-		host.release, "machine", host.machine, "uid", (int)getuid(), "seconds", r->seconds,
-		"counts", counts, "attempts", all);
+	return json_pack("{ss so ss ss ss si sf ss? so so}", "sandbox", r->sandbox, "argv", argv,
+		"kernel", host.release, "machine", host.machine, "build", ward_build_id(build),
+		"uid", (int)getuid(), "seconds", r->seconds, "session", r->session, "counts",
+		counts, "attempts", all);
 }
 
 static void print_json(json_t *o, FILE *out)
@@ -153,6 +157,17 @@ static void print_json(json_t *o, FILE *out)
 void ward_report_json(const struct ward_attack_run *r)
 {
 	print_json(of_run(r), NULL);
+}
+
+int ward_report_statement(const struct ward_attack_run *r, const char *file, int fd)
+{
+	json_t *o = json_pack("{ss so}", "file", file, "run", of_run(r));
+	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	const int result = text ? ward_fd_write_all(fd, text, strlen(text)) : -ENOMEM;
+	free(text);
+	json_decref(o);
+	errno = -result;
+	return result < 0 ? -1 : 0;
 }
 
 /* A new file beside the target takes its place: nothing planted there is followed. */

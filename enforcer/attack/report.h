@@ -10,6 +10,7 @@ struct ward_attack_run {
 	const struct ward_attack_outcome *v;
 	size_t n;
 	double seconds;
+	const char *session; /* the trail of wardfs's first session; NULL: another sandbox */
 };
 
 /* A table; all: also what held. */
@@ -21,6 +22,12 @@ void ward_report_json(const struct ward_attack_run *r);
 /* JUnit's XML and SARIF 2.1.0 (OASIS), to a file: 0, or -1 with errno. */
 int ward_report_junit(const struct ward_attack_run *r, const char *file);
 int ward_report_sarif(const struct ward_attack_run *r, const char *file);
+
+/*
+ * For whoever signs it: {"file": FILE, "run": what --json prints}, to the descriptor. 0, or -1 with
+ * errno.
+ */
+int ward_report_statement(const struct ward_attack_run *r, const char *file, int fd);
 
 /* 0: nothing is broken; 1: something is; 3: nothing is, but something is untested. */
 int ward_report_status(const struct ward_attack_run *r);

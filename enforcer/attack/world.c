@@ -218,6 +218,7 @@ static int make_all(struct ward_world *w, const char **what)
 	if (getrandom(&n, sizeof(n), 0) != sizeof(n) ||
 		asprintf(&f->token, "wa%012llx", (unsigned long long)n & 0xffffffffffff) < 0)
 		return -1;
+	snprintf(w->session, sizeof(w->session), "attack-%s", f->token + 2);
 	f->home = strdup(getenv("HOME") ? getenv("HOME") : "/");
 	*what = "a directory in /var/tmp";
 	if (make_outside(w) < 0)

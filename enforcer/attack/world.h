@@ -18,6 +18,7 @@ struct ward_world {
 	int base_fd, work_fd, above[2];
 	char work_name[WARD_TREE_NAME];
 	char *base;	  /* the directory around `outside`, in TMPDIR or /var/tmp */
+	char session[24]; /* what a session of wardfs is called, if one is attacked */
 	char *program;	  /* wardfs-attack in the workspace */
 	char *own_facts;  /* the same, where only the caller writes: for the controls */
 	char *facts_file; /* facts.h, in the workspace */
