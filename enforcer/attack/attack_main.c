@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "enforcer/attack/inside.h"
+#include "enforcer/attack/knock.h"
+#include "enforcer/attack/matrix.h"
 #include "enforcer/attack/presets.h"
 #include "enforcer/attack/report.h"
 #include "enforcer/attack/servers.h"
@@ -39,11 +41,12 @@ enum {
 	KEY_CERTIFICATE,
 	KEY_KEY,
 	KEY_STATEMENT,
+	KEY_KNOCK_OUT,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
-		*policy, *mode, *certificate, *statement;
+		*policy, *mode, *certificate, *statement, *knock_out;
 	bool list, json, verbose, know;
 };
 
@@ -59,6 +62,10 @@ static const struct argp_option options[] = {
 	{"image", KEY_IMAGE, "IMAGE", 0, "The image for docker, podman and gvisor", 0},
 	{"only", KEY_ONLY, "NAME,...", 0, "These attempts only", 0},
 	{"group", KEY_GROUP, "NAME,...", 0, "The attempts of these groups only", 0},
+	{"knock-out", KEY_KNOCK_OUT, "LAYER,...|all", 0,
+		"Attack wardfs without each of these layers, and tell which attempts notice; in a "
+		"build directory only",
+		0},
 	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
 	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
@@ -86,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		{KEY_GROUP, &a->group}, {KEY_EXPLAIN, &a->explain}, {KEY_JUNIT, &a->junit},
 		{KEY_SARIF, &a->sarif}, {KEY_WARDFS, &a->wardfs}, {KEY_IMAGE, &a->image},
 		{KEY_CERTIFICATE, &a->certificate}, {KEY_STATEMENT, &a->statement},
-		{'p', &a->policy}, {'m', &a->mode}};
+		{KEY_KNOCK_OUT, &a->knock_out}, {'p', &a->policy}, {'m', &a->mode}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].key == key) {
 			*texts[i].to = arg;
@@ -216,6 +223,34 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void tell_start(char *why)
+{
+	ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
+		*why ? ". It says:" : "");
+	for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
+		ward_tellf("  %s\n", line);
+}
+
+static int attack_without(const struct args *a)
+{
+	const struct ward_matrix_of of = {
+		a->wardfs ? a->wardfs : "", a->policy, a->mode, a->knock_out, a->json};
+	char why[2048];
+	size_t n;
+	struct ward_attack_outcome *v = choose(a, &n);
+
+	errno = 0;
+	const int r = v ? ward_matrix(&of, v, n, why, sizeof(why)) : -1;
+	const bool installed = r < 0 && errno == ENOENT;
+	free(v);
+	if (installed)
+		ward_tellf("wardfs attack: --knock-out needs the programs of a build directory; an "
+			   "installed wardfs cannot leave a layer out\n");
+	else if (r < 0)
+		tell_start(why);
+	return installed ? EXIT_USAGE : r < 0 ? EXIT_SETUP : r;
+}
+
 static int attack(const struct args *a)
 {
 	struct ward_world w;
@@ -234,10 +269,7 @@ static int attack(const struct args *a)
 	}
 	if (sandbox_of(a, &w, &words, &sandbox) == 0) {
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
-			ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
-				*why ? ". It says:" : "");
-			for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
-				ward_tellf("  %s\n", line);
+			tell_start(why);
 		} else {
 			const bool ours =
 				!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0);
@@ -268,6 +300,19 @@ static bool sensible(const struct args *a)
 	if (a->preset && strstr(ward_preset_find(a->preset)->words, "{image}") && !a->image) {
 		ward_tellf("wardfs attack: preset %s needs --image\n", a->preset);
 		return false;
+	}
+	if (a->knock_out && (a->sandbox || (a->preset && strcmp(a->preset, "wardfs") != 0))) {
+		ward_tellf("wardfs attack: --knock-out is for wardfs alone\n");
+		return false;
+	}
+	for (const char *at = a->knock_out; at && *at && strcmp(a->knock_out, "all") != 0;
+		at += strcspn(at, ","), at += *at == ',') {
+		char word[64];
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, ","), at);
+		if (!ward_knock_find(word)) {
+			ward_tellf("wardfs attack: no layer is called '%s'\n", word);
+			return false;
+		}
 	}
 	if (a->certificate && !a->statement) {
 		ward_tellf("wardfs attack: --certificate needs a host's key: start this as 'wardfs "
@@ -334,7 +379,7 @@ int main(int argc, char **argv)
 		ward_tellf("wardfs attack: no attempt is called '%s'; see wardfs attack --list\n",
 			a.explain);
 	} else if (sensible(&a)) {
-		status = attack(&a);
+		status = a.knock_out ? attack_without(&a) : attack(&a);
 	}
 	return ward_out_flush() < 0 && status == 0 ? EXIT_SETUP : status;
 }

@@ -99,6 +99,7 @@ void ward_report_explain(
 			"/proc shows that the process has a new descriptor, namespace, mount, id or capability",
 		[WARD_SEEN_LACK] =
 			"the kernel carries it out; when refused, /proc shows the missing capability or the filter",
+		[WARD_SEEN_STATE] = "/proc of this host shows it of the process",
 	};
 	ward_outf("%s (%s, %s)\n\n%s\n\n", a->name, ward_attack_tables[group]->name,
 		ward_attack_severity_name(a->severity), a->what);

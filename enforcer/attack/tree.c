@@ -90,6 +90,27 @@ int ward_tree_dir(int at, const char *path, mode_t mode)
 	return -1;
 }
 
+int ward_tree_copy(const char *from, int at, const char *path)
+{
+	char buffer[1 << 16];
+	ssize_t n = -1;
+	const int in = open(from, O_RDONLY | O_CLOEXEC);
+	const int out = in < 0 ? -1 : ward_tree_open(at, path, O_WRONLY | O_CREAT | O_EXCL, 0755);
+
+	while (out >= 0 && (n = read(in, buffer, sizeof(buffer))) > 0)
+		if (ward_fd_write_all(out, buffer, (size_t)n) < 0)
+			break;
+	int r = n == 0 ? fchmod(out, 0755) : -1;
+	const int e = errno;
+	if (in >= 0)
+		close(in);
+	/* Nobody executes what is open for writing. */
+	if (out >= 0 && close(out) < 0)
+		r = -1;
+	errno = e;
+	return r;
+}
+
 int ward_tree_new(int at, char ret[WARD_TREE_NAME])
 {
 	unsigned n;

@@ -95,20 +95,6 @@ static int make_outside(struct ward_world *w)
 	return w->left[0] < 0 || w->left[1] < 0 ? -1 : 0;
 }
 
-static int copy_program(int work)
-{
-	char buffer[1 << 16];
-	ssize_t n = -1;
-	const int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const int out = ward_tree_open(work, "wardfs-attack", O_WRONLY | O_CREAT | O_EXCL, 0755);
-	while (in >= 0 && out >= 0 && (n = read(in, buffer, sizeof(buffer))) > 0)
-		if (write(out, buffer, (size_t)n) != n)
-			break;
-	if (in >= 0)
-		close(in);
-	return in < 0 || out < 0 || n != 0 || fchmod(out, 0755) < 0 || close(out) < 0 ? -1 : 0;
-}
-
 /* Is this an attempt on a repository of the workspace? */
 static bool on_repository(const struct ward_attempt *a)
 {
@@ -162,7 +148,10 @@ static int make_work(struct ward_world *w)
 	w->facts_file = join(w->facts.work, "facts");
 	if (!w->program || !w->facts_file)
 		return -1;
-	return copy_program(w->work_fd) < 0 || make_repositories(w) < 0 ? -1 : 0;
+	return ward_tree_copy("/proc/self/exe", w->work_fd, "wardfs-attack") < 0 ||
+			       make_repositories(w) < 0
+		       ? -1
+		       : 0;
 }
 
 static int make_shared(struct ward_world *w)

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "enforcer/attack/attempts/attempts.h"
@@ -52,6 +54,19 @@ int ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, s
 int ward_attempt_step(int r)
 {
 	return r < 0 ? WARD_UNREADY : 0;
+}
+
+int ward_attempt_open(const char *path, int flags)
+{
+	struct stat st;
+	const int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) {
+		close(fd);
+		errno = ENODEV;
+		return -1;
+	}
+	return fd;
 }
 
 int ward_attempt_lacks(void)
