@@ -42,11 +42,16 @@ enum {
 	KEY_KEY,
 	KEY_STATEMENT,
 	KEY_KNOCK_OUT,
+	KEY_REPEAT,
+	KEY_SEED,
+	KEY_REPORT,
+	KEY_FACTS,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
-		*policy, *mode, *certificate, *statement, *knock_out;
+		*policy, *mode, *certificate, *statement, *knock_out, *report, *facts;
+	unsigned long repeat, seed;
 	bool list, json, verbose, know;
 };
 
@@ -66,6 +71,8 @@ static const struct argp_option options[] = {
 		"Attack wardfs without each of these layers, and tell which attempts notice; in a "
 		"build directory only",
 		0},
+	{"facts", KEY_FACTS, "FILE", 0,
+		"What is otherwise inside the sandbox, as KEY=VALUE lines: work=/workspace", 0},
 	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
 	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
@@ -76,12 +83,32 @@ static const struct argp_option options[] = {
 	{"key", KEY_KEY, "KEY", 0,
 		"With verify: a public key, or a file of them, in place of the host's own; repeats",
 		0},
+	{"report", KEY_REPORT, "FILE", 0, "Also write a page of HTML", 0},
+	{"repeat", KEY_REPEAT, "N", 0,
+		"Make all attempts N times; one that is broken once is broken", 0},
+	{"seed", KEY_SEED, "N", 0,
+		"Make the attempts in the order that N shuffles them to; --repeat counts it up", 0},
 	{"verbose", 'v', NULL, 0, "Also what held, and the sandbox's own messages", 0},
 	{"i-know", KEY_KNOW, NULL, 0, "As root, attack without a sandbox all the same", 0},
 	{"wardfs", KEY_WARDFS, "PATH", OPTION_HIDDEN, "The program wardfs", 0},
 	{"statement", KEY_STATEMENT, "FD", OPTION_HIDDEN, "Where the statement goes", 0},
 	{0},
 };
+
+/* Of a shuffled order, 0 is the catalogue's; of repeats, 1000 are more than anybody waits for. */
+static error_t take_number(unsigned long *to, bool any, const char *arg, struct argp_state *state)
+{
+	char *end;
+
+	errno = 0;
+	*to = strtoul(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || (!any && (*to < 1 || *to > 1000))) {
+		argp_error(state, any ? "--seed: a number is meant"
+				      : "--repeat: a number from 1 to 1000 is meant");
+		return EINVAL;
+	}
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -93,13 +120,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		{KEY_GROUP, &a->group}, {KEY_EXPLAIN, &a->explain}, {KEY_JUNIT, &a->junit},
 		{KEY_SARIF, &a->sarif}, {KEY_WARDFS, &a->wardfs}, {KEY_IMAGE, &a->image},
 		{KEY_CERTIFICATE, &a->certificate}, {KEY_STATEMENT, &a->statement},
-		{KEY_KNOCK_OUT, &a->knock_out}, {'p', &a->policy}, {'m', &a->mode}};
+		{KEY_KNOCK_OUT, &a->knock_out}, {KEY_REPORT, &a->report}, {KEY_FACTS, &a->facts},
+		{'p', &a->policy}, {'m', &a->mode}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].key == key) {
 			*texts[i].to = arg;
 			return 0;
 		}
 	switch (key) {
+	case KEY_REPEAT:
+	case KEY_SEED:
+		return take_number(
+			key == KEY_SEED ? &a->seed : &a->repeat, key == KEY_SEED, arg, state);
 	case KEY_LIST:
 		a->list = true;
 		return 0;
@@ -209,6 +241,10 @@ static int write_files(const struct args *a, const struct ward_attack_run *r)
 		ward_tellf("wardfs attack: cannot write %s: %s\n", a->sarif, strerror(errno));
 		return EXIT_SETUP;
 	}
+	if (a->report && ward_report_page(r, a->report) < 0) {
+		ward_tellf("wardfs attack: cannot write %s: %s\n", a->report, strerror(errno));
+		return EXIT_SETUP;
+	}
 	if (a->certificate && ward_report_statement(r, a->certificate, atoi(a->statement)) < 0) {
 		ward_tellf("wardfs attack: cannot make the statement: %s\n", strerror(errno));
 		return EXIT_SETUP;
@@ -221,6 +257,16 @@ static double now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int tell(const struct args *a, const struct ward_attack_run *r)
+{
+	if (a->json)
+		ward_report_json(r);
+	else
+		ward_report_table(r, a->verbose);
+	const int status = write_files(a, r);
+	return status ? status : ward_report_status(r);
 }
 
 static void tell_start(char *why)
@@ -251,41 +297,88 @@ static int attack_without(const struct args *a)
 	return installed ? EXIT_USAGE : r < 0 ? EXIT_SETUP : r;
 }
 
-static int attack(const struct args *a)
+/* Fisher and Yates, by the numbers of rand_r(3): the same seed, the same order. */
+static void shuffle(struct ward_attack_outcome *v, size_t n, unsigned long seed)
+{
+	unsigned state = (unsigned)seed;
+
+	for (size_t i = n; seed && i > 1; i--) {
+		const size_t j = (size_t)rand_r(&state) % i;
+		const struct ward_attack_outcome o = v[j];
+		v[j] = v[i - 1];
+		v[i - 1] = o;
+	}
+}
+
+/* What was broken once stays so; else the worst counts: untested before held. */
+static void merge(struct ward_attack_outcome *all, const struct ward_attack_outcome *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ward_attack_outcome *o = NULL;
+		for (size_t k = 0; k < n && !o; k++)
+			o = all[k].attempt == v[i].attempt ? &all[k] : NULL;
+		const unsigned runs = o->runs + 1,
+			       broke = o->broke + (v[i].verdict == WARD_ATTACK_BROKEN);
+		const bool worse =
+			v[i].verdict == WARD_ATTACK_BROKEN ||
+			(o->verdict != WARD_ATTACK_BROKEN && v[i].verdict == WARD_ATTACK_UNTESTED);
+		if (!o->runs || worse)
+			*o = v[i];
+		o->runs = runs;
+		o->broke = broke;
+	}
+}
+
+/* One run in a world of its own, merged into all; the last one is reported before it ends. */
+static int attack_once(const struct args *a, struct ward_attack_outcome *all, size_t n,
+	unsigned long nth, double began)
 {
 	struct ward_world w;
-	char why[2048];
+	char why[2048], **words = NULL;
 	const char *sandbox;
-	char **words = NULL;
-	size_t n;
-	struct ward_attack_outcome *v = choose(a, &n);
-	const double began = now();
 	int status = EXIT_SETUP;
+	struct ward_attack_outcome *v = calloc(n + 1, sizeof(*v));
 
 	if (!v || ward_world_make(&w, why, sizeof(why)) < 0) {
 		ward_tellf("wardfs attack: cannot make %s\n", v ? why : "room");
 		free(v);
 		return status;
 	}
-	if (sandbox_of(a, &w, &words, &sandbox) == 0) {
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct ward_attack_outcome){
+			.attempt = all[i].attempt, .group = all[i].group};
+	shuffle(v, n, a->seed ? a->seed + nth : 0);
+	if (a->facts && ward_world_tell(&w, a->facts, why, sizeof(why)) < 0) {
+		ward_tellf("wardfs attack: %s\n", why);
+		status = EXIT_USAGE;
+	} else if (sandbox_of(a, &w, &words, &sandbox) == 0) {
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
 			tell_start(why);
 		} else {
 			const bool ours =
 				!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0);
-			const struct ward_attack_run r = {
-				sandbox, words, v, n, now() - began, ours ? w.session : NULL};
-			if (a->json)
-				ward_report_json(&r);
-			else
-				ward_report_table(&r, a->verbose);
-			status = write_files(a, &r);
-			status = status ? status : ward_report_status(&r);
+			const struct ward_attack_run r = {sandbox, words, all, n, now() - began,
+				ours ? w.session : NULL, a->repeat ? a->repeat : 1, a->seed};
+			merge(all, v, n);
+			status = nth + 1 < r.repeat ? 0 : tell(a, &r);
 		}
 	}
 	ward_words_free(words);
 	ward_world_clear(&w);
 	free(v);
+	return status;
+}
+
+static int attack(const struct args *a)
+{
+	size_t n;
+	struct ward_attack_outcome *all = choose(a, &n);
+	const double began = now();
+	int status = all ? 0 : EXIT_SETUP;
+
+	for (unsigned long i = 0; status == 0 && i < (a->repeat ? a->repeat : 1); i++)
+		status = attack_once(a, all, n, i, began);
+	free(all);
 	return status;
 }
 

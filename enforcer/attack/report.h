@@ -10,7 +10,8 @@ struct ward_attack_run {
 	const struct ward_attack_outcome *v;
 	size_t n;
 	double seconds;
-	const char *session; /* the trail of wardfs's first session; NULL: another sandbox */
+	const char *session;	    /* the trail of wardfs's first session; NULL: another sandbox */
+	unsigned long repeat, seed; /* how often; 0: in the catalogue's order */
 };
 
 /* A table; all: also what held. */
@@ -22,6 +23,9 @@ void ward_report_json(const struct ward_attack_run *r);
 /* JUnit's XML and SARIF 2.1.0 (OASIS), to a file: 0, or -1 with errno. */
 int ward_report_junit(const struct ward_attack_run *r, const char *file);
 int ward_report_sarif(const struct ward_attack_run *r, const char *file);
+
+/* A page of HTML that stands alone, without a script: the same. */
+int ward_report_page(const struct ward_attack_run *r, const char *file);
 
 /*
  * For whoever signs it: {"file": FILE, "run": what --json prints}, to the descriptor. 0, or -1 with

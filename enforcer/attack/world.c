@@ -287,6 +287,40 @@ void ward_world_clear(struct ward_world *w)
 	*w = (struct ward_world)WARD_WORLD_NONE;
 }
 
+int ward_world_tell(struct ward_world *w, const char *file, char *why, size_t size)
+{
+	struct ward_facts more = {0};
+	FILE *in = fopen(file, "re");
+	const int line = in ? ward_facts_read(&more, in) : 0;
+	int r = in && !line && !more.token ? 0 : -1;
+
+	if (in)
+		fclose(in);
+	else
+		snprintf(why, size, "%s: %s", file, strerror(errno));
+	if (line)
+		snprintf(why, size, "%s:%d: this is no fact", file, line);
+	else if (in && r < 0)
+		snprintf(why, size, "%s: the token is the observer's", file);
+	const int fd = r < 0 ? -1 : ward_tree_open(w->work_fd, "facts", O_WRONLY | O_APPEND, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
+	if (r == 0 && (!out || ward_facts_write(&more, out) < 0)) {
+		snprintf(why, size, "the facts: %s", strerror(errno));
+		r = -1;
+	}
+	if (out)
+		fclose(out);
+	if (r == 0 && more.work) {
+		free(w->program);
+		free(w->facts_file);
+		w->program = join(more.work, "wardfs-attack");
+		w->facts_file = join(more.work, "facts");
+		r = w->program && w->facts_file ? 0 : -1;
+	}
+	ward_facts_clear(&more);
+	return r;
+}
+
 bool ward_world_told(const struct ward_world *w, const char *proof)
 {
 	if (strcmp(proof, w->facts.token) == 0)

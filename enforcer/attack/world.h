@@ -43,6 +43,13 @@ struct ward_world {
 int ward_world_make(struct ward_world *w, char *why, size_t size);
 void ward_world_clear(struct ward_world *w);
 
+/*
+ * Takes facts of the sandbox from the caller's file (facts.h): lines that take the place of the
+ * observer's for the inside alone. `work` says where the sandbox has the workspace, and so where it
+ * finds the program. 0, or -1 with what is wrong in why.
+ */
+int ward_world_tell(struct ward_world *w, const char *file, char *why, size_t size) ward_must_check;
+
 /* Is this text one of the secrets? */
 bool ward_world_told(const struct ward_world *w, const char *proof);
 
