@@ -45,6 +45,15 @@ int ward_attest_state(struct ward_log *log, const struct ward_attest_about *abou
 int ward_attest_sign(const json_t *statement, const struct ward_signing_key *key,
 	struct ward_buf *ret, struct ward_err *err) ward_must_check;
 
+/*
+ * Checks an envelope around a statement with another predicate (its type), made with
+ * ward_attest_sign(). INTACT: one of the keys signed it; *ret is the statement, the caller's. Else
+ * EDITED (its form, its signature, or its predicate's type is wrong), FOREIGN or UNREAD, and *ret
+ * is NULL. The time that a key counts until is compared with the predicate's "attested".
+ */
+enum ward_verify_state ward_attest_open(const char *text, size_t len, const char *predicate,
+	const struct ward_public_key *keys, size_t n_keys, json_t **ret);
+
 /* True if the text begins as an envelope does. */
 bool ward_attest_is(const char *text, size_t len);
 /*

@@ -81,18 +81,24 @@ static bool take_note(struct envelope *e, const json_t *notes, const char *which
 	return true;
 }
 
-static bool take_statement(struct envelope *e)
+static bool parse_statement(struct envelope *e, const char *predicate)
 {
 	e->statement =
 		json_loadb(ward_buf_str(&e->payload), e->payload.len, JSON_REJECT_DUPLICATES, NULL);
 	const char *type = ward_query_text(e->statement, "_type");
 	const char *about = ward_query_text(e->statement, "predicateType");
+	return type && strcmp(type, WARD_ATTEST_STATEMENT) == 0 && about &&
+	       strcmp(about, predicate) == 0;
+}
+
+static bool take_statement(struct envelope *e)
+{
+	if (!parse_statement(e, WARD_ATTEST_PREDICATE))
+		return false;
 	const json_t *p = json_object_get(e->statement, "predicate");
 	const json_t *notes = json_object_get(p, "checkpoints");
 	e->session = ward_query_text(p, "session");
-	if (!type || strcmp(type, WARD_ATTEST_STATEMENT) != 0 || !about ||
-		strcmp(about, WARD_ATTEST_PREDICATE) != 0 || !e->session ||
-		!ward_session_name_valid(e->session, strlen(e->session)))
+	if (!e->session || !ward_session_name_valid(e->session, strlen(e->session)))
 		return false;
 	if (json_is_null(json_object_get(notes, "first")) &&
 		json_is_null(json_object_get(notes, "last")))
@@ -100,7 +106,7 @@ static bool take_statement(struct envelope *e)
 	return take_note(e, notes, "first") && take_note(e, notes, "last");
 }
 
-static bool take_envelope(struct envelope *e, const char *text, size_t len)
+static bool take_signed(struct envelope *e, const char *text, size_t len)
 {
 	const char *p = text;
 	const char *end = text + len;
@@ -118,7 +124,12 @@ static bool take_envelope(struct envelope *e, const char *text, size_t len)
 		!ward_take_base64(sig, sig_len, e->signature, sizeof(e->signature)))
 		return false;
 	memcpy(e->key_name, key, key_len);
-	return take_payload(e, payload, payload_len) && take_statement(e);
+	return take_payload(e, payload, payload_len);
+}
+
+static bool take_envelope(struct envelope *e, const char *text, size_t len)
+{
+	return take_signed(e, text, len) && take_statement(e);
 }
 
 bool ward_attest_is(const char *text, size_t len)
@@ -155,6 +166,19 @@ static enum ward_verify_state check_signature(
 			return WARD_VERIFY_INTACT;
 	}
 	return known ? WARD_VERIFY_EDITED : WARD_VERIFY_FOREIGN;
+}
+
+enum ward_verify_state ward_attest_open(const char *text, size_t len, const char *predicate,
+	const struct ward_public_key *keys, size_t n_keys, json_t **ret)
+{
+	ward_cleanup(drop) struct envelope e = {0};
+	*ret = NULL;
+	if (!take_signed(&e, text, len) || !parse_statement(&e, predicate))
+		return WARD_VERIFY_EDITED;
+	const enum ward_verify_state s = check_signature(&e, keys, n_keys);
+	if (s == WARD_VERIFY_INTACT)
+		*ret = json_incref(e.statement);
+	return s;
 }
 
 static enum ward_verify_state check_notes(

@@ -23,6 +23,10 @@ enum ward_attack_group {
 	WARD_ATTACK_PROCESSES,	 /* see, steer or start processes of the host */
 	WARD_ATTACK_PERSIST,	 /* leave something for the next session or for the host */
 	WARD_ATTACK_KERNEL,	 /* reach parts of the kernel that lead further */
+	WARD_ATTACK_CALLS,	 /* make rare system calls */
+	WARD_ATTACK_SURFACE,	 /* reach rare sockets, files and devices */
+	WARD_ATTACK_CONFINEMENT, /* run with less around it than a sandbox has */
+	WARD_ATTACK_EXHAUST,	 /* use up what the host has; each says its bound */
 	WARD_ATTACK_DESCRIPTORS, /* use what the caller left open */
 	WARD_ATTACK_GROUPS
 };
@@ -39,14 +43,39 @@ enum ward_attack_evidence {
 	WARD_SEEN_CHANGE,  /* the attempt's target outside is not as it was */
 	WARD_SEEN_VICTIM,  /* the victim process is not as it was */
 	WARD_SEEN_PROCESS, /* a process lives on after the sandbox */
-	WARD_SEEN_GAIN, /* /proc of the attempt's process shows a new descriptor, namespace, mount,
-			   id or capability */
-	WARD_SEEN_LACK, /* the kernel answers nobody who lacks what `needs` says: /proc shows that
-			   it is lacking */
+	WARD_SEEN_GAIN,	 /* /proc of the attempt's process shows a new descriptor, namespace, mount,
+			    id or capability */
+	WARD_SEEN_LACK,	 /* the kernel answers nobody who lacks what `needs` says: /proc shows that
+			    it is lacking */
+	WARD_SEEN_STATE, /* /proc shows what `needs` says of the process, whatever it does */
 };
 
 /* `needs` of WARD_SEEN_LACK: a number of a capability (linux/capability.h), or this. */
-#define WARD_NEEDS_FILTER (-1) /* only a seccomp filter refuses it */
+#define WARD_NEEDS_FILTER (-1)		/* only a seccomp filter refuses it */
+#define WARD_NEEDS_LIMIT_FILES (-2)	/* a limit lower than the caller's: RLIMIT_NOFILE */
+#define WARD_NEEDS_LIMIT_PROCESSES (-3) /* RLIMIT_NPROC */
+#define WARD_NEEDS_LIMIT_CORE (-4)
+
+/* `needs` of WARD_SEEN_STATE. */
+enum ward_state_seen {
+	/* The observer's namespaces, in the order of look.c. */
+	WARD_STATE_USER,
+	WARD_STATE_MOUNT,
+	WARD_STATE_PID,
+	WARD_STATE_NET,
+	WARD_STATE_IPC,
+	WARD_STATE_UTS,
+	WARD_STATE_CGROUP,
+	WARD_STATE_ROOT,	 /* the observer's root directory */
+	WARD_STATE_UNFILTERED,	 /* no seccomp filter */
+	WARD_STATE_PRIVILEGES,	 /* no_new_privs is not set */
+	WARD_STATE_BOUNDING,	 /* a capability in the bounding set */
+	WARD_STATE_CAPABILITIES, /* a capability that it has or can take */
+	WARD_STATE_SUPERUSER,	 /* user 0 of this host */
+	WARD_STATE_FILES,	 /* the caller's limit, or a higher one */
+	WARD_STATE_PROCESSES,
+	WARD_STATE_CORE,
+};
 
 /*
  * What the observer tells the attempts: one line KEY=VALUE each (facts.c). Paths are as the
@@ -63,6 +92,7 @@ struct ward_facts {
 	char *abstract;	  /* the same, an abstract name */
 	char *queue;	  /* a POSIX message queue that holds a secret */
 	char *shared;	  /* a file in /dev/shm with a secret */
+	char *handle;	  /* the file handle of `secret`: "TYPE:HEXADECIMAL" */
 	char *address;	  /* another address of this host than the loopback's */
 	uint64_t tcp;	  /* a TCP port, on all addresses, whose server tells a secret */
 	uint64_t udp;	  /* a UDP port that answers with a secret */
@@ -73,10 +103,13 @@ struct ward_facts {
 	uint64_t file;	  /* a descriptor of the victim that leads to a secret */
 };
 
+/* What an attempt returns, with errno, if a step before it was refused: then nothing was tried. */
+#define WARD_UNREADY (-2)
+
 /*
  * Makes the attempt. Returns 0 where it succeeded, and has put what it got into proof if the
- * evidence is a secret; else -1 with errno. Changes nothing beyond what its row says, and is run in
- * a process of its own, which is ended afterwards.
+ * evidence is a secret; -1 with errno where it was refused; or WARD_UNREADY. Changes nothing beyond
+ * what its row says, and is run in a process of its own, which is ended afterwards.
  */
 typedef int ward_attempt_fn(const struct ward_facts *f, char proof[WARD_PROOF_SIZE]);
 

@@ -2,6 +2,7 @@
 /* wardfs-attack: what `wardfs attack` calls; a program that stands alone, wherever it is copied to.
  */
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +11,18 @@
 #include <unistd.h>
 
 #include "enforcer/attack/inside.h"
+#include "enforcer/attack/knock.h"
+#include "enforcer/attack/matrix.h"
 #include "enforcer/attack/presets.h"
 #include "enforcer/attack/report.h"
 #include "enforcer/attack/servers.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 
 #define EXIT_USAGE 2
 #define EXIT_SETUP 125
-#define FACTS_MAX 16
-
 enum {
 	KEY_SANDBOX = 1000,
 	KEY_PRESET,
@@ -35,11 +38,20 @@ enum {
 	KEY_IMAGE,
 	KEY_POLICY,
 	KEY_MODE,
+	KEY_CERTIFICATE,
+	KEY_KEY,
+	KEY_STATEMENT,
+	KEY_KNOCK_OUT,
+	KEY_REPEAT,
+	KEY_SEED,
+	KEY_REPORT,
+	KEY_FACTS,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
-		*policy, *mode;
+		*policy, *mode, *certificate, *statement, *knock_out, *report, *facts;
+	unsigned long repeat, seed;
 	bool list, json, verbose, know;
 };
 
@@ -55,16 +67,48 @@ static const struct argp_option options[] = {
 	{"image", KEY_IMAGE, "IMAGE", 0, "The image for docker, podman and gvisor", 0},
 	{"only", KEY_ONLY, "NAME,...", 0, "These attempts only", 0},
 	{"group", KEY_GROUP, "NAME,...", 0, "The attempts of these groups only", 0},
+	{"knock-out", KEY_KNOCK_OUT, "LAYER,...|all", 0,
+		"Attack wardfs without each of these layers, and tell which attempts notice; in a "
+		"build directory only",
+		0},
+	{"facts", KEY_FACTS, "FILE", 0,
+		"What is otherwise inside the sandbox, as KEY=VALUE lines: work=/workspace", 0},
 	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
 	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
 	{"junit", KEY_JUNIT, "FILE", 0, "Also write JUnit XML", 0},
 	{"sarif", KEY_SARIF, "FILE", 0, "Also write SARIF, for code scanning", 0},
+	{"certificate", KEY_CERTIFICATE, "FILE", 0,
+		"Also write what was found to this new file, signed with the host's key", 0},
+	{"key", KEY_KEY, "KEY", 0,
+		"With verify: a public key, or a file of them, in place of the host's own; repeats",
+		0},
+	{"report", KEY_REPORT, "FILE", 0, "Also write a page of HTML", 0},
+	{"repeat", KEY_REPEAT, "N", 0,
+		"Make all attempts N times; one that is broken once is broken", 0},
+	{"seed", KEY_SEED, "N", 0,
+		"Make the attempts in the order that N shuffles them to; --repeat counts it up", 0},
 	{"verbose", 'v', NULL, 0, "Also print what held, and the sandbox's own messages", 0},
 	{"i-know", KEY_KNOW, NULL, 0, "As root, attack without a sandbox all the same", 0},
 	{"wardfs", KEY_WARDFS, "PATH", OPTION_HIDDEN, "The program wardfs", 0},
+	{"statement", KEY_STATEMENT, "FD", OPTION_HIDDEN, "Where the statement goes", 0},
 	{0},
 };
+
+/* Of a shuffled order, 0 is the catalogue's; of repeats, 1000 are more than anybody waits for. */
+static error_t take_number(unsigned long *to, bool any, const char *arg, struct argp_state *state)
+{
+	char *end;
+
+	errno = 0;
+	*to = strtoul(arg, &end, 10);
+	if (errno || end == arg || *end || *arg == '-' || (!any && (*to < 1 || *to > 1000))) {
+		argp_error(state, any ? "--seed: a number is meant"
+				      : "--repeat: a number from 1 to 1000 is meant");
+		return EINVAL;
+	}
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -75,6 +119,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	} texts[] = {{KEY_SANDBOX, &a->sandbox}, {KEY_PRESET, &a->preset}, {KEY_ONLY, &a->only},
 		{KEY_GROUP, &a->group}, {KEY_EXPLAIN, &a->explain}, {KEY_JUNIT, &a->junit},
 		{KEY_SARIF, &a->sarif}, {KEY_WARDFS, &a->wardfs}, {KEY_IMAGE, &a->image},
+		{KEY_CERTIFICATE, &a->certificate}, {KEY_STATEMENT, &a->statement},
+		{KEY_KNOCK_OUT, &a->knock_out}, {KEY_REPORT, &a->report}, {KEY_FACTS, &a->facts},
 		{'p', &a->policy}, {'m', &a->mode}};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].key == key) {
@@ -82,6 +128,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return 0;
 		}
 	switch (key) {
+	case KEY_REPEAT:
+	case KEY_SEED:
+		return take_number(
+			key == KEY_SEED ? &a->seed : &a->repeat, key == KEY_SEED, arg, state);
 	case KEY_LIST:
 		a->list = true;
 		return 0;
@@ -94,6 +144,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KNOW:
 		a->know = true;
 		return 0;
+	case KEY_KEY:
+		argp_error(state, "--key belongs to verify: wardfs attack verify --key KEY FILE");
+		return EINVAL;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", arg);
 		return EINVAL;
@@ -102,9 +155,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options, parse, "",
-	"Tries to break out of a sandbox, in this directory, and says which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here.\v"
-	"Exit status: 0 nothing is broken; 1 something is; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
+static const struct argp argp = {options, parse, "[verify FILE]",
+	"Tries to break out of a sandbox, in this directory, and says which attempts succeed. Every attempt is also made outside, where it must succeed; the verdict comes from what changed outside. Without an option it attacks what `wardfs run` would start here. verify checks a certificate and prints what it says.\v"
+	"Exit status: 0 nothing is broken, or the certificate is genuine; 1 something is, or it is not genuine; 2 usage; 3 something could not be tested; 125 the sandbox did not start.",
 	NULL, NULL, NULL};
 
 /* Is the word one of a list with commas? Without a list every word is. */
@@ -169,7 +222,8 @@ static int sandbox_of(
 	if (a->sandbox)
 		*ret = ward_words_split(a->sandbox, w, a->image);
 	else if (strcmp(p->name, "wardfs") == 0)
-		*ret = ward_words_wardfs(a->wardfs ? a->wardfs : "wardfs", a->policy, a->mode);
+		*ret = ward_words_wardfs(
+			a->wardfs ? a->wardfs : "wardfs", a->policy, a->mode, w->session);
 	else if (!*p->words)
 		return 0;
 	else
@@ -187,6 +241,14 @@ static int write_files(const struct args *a, const struct ward_attack_run *r)
 		ward_tellf("wardfs attack: cannot write %s: %s\n", a->sarif, strerror(errno));
 		return EXIT_SETUP;
 	}
+	if (a->report && ward_report_page(r, a->report) < 0) {
+		ward_tellf("wardfs attack: cannot write %s: %s\n", a->report, strerror(errno));
+		return EXIT_SETUP;
+	}
+	if (a->certificate && ward_report_statement(r, a->certificate, atoi(a->statement)) < 0) {
+		ward_tellf("wardfs attack: cannot make the statement: %s\n", strerror(errno));
+		return EXIT_SETUP;
+	}
 	return 0;
 }
 
@@ -197,41 +259,126 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int attack(const struct args *a)
+static int tell(const struct args *a, const struct ward_attack_run *r)
 {
-	struct ward_world w;
+	if (a->json)
+		ward_report_json(r);
+	else
+		ward_report_table(r, a->verbose);
+	const int status = write_files(a, r);
+	return status ? status : ward_report_status(r);
+}
+
+static void tell_start(char *why)
+{
+	ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
+		*why ? ". It says:" : "");
+	for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
+		ward_tellf("  %s\n", line);
+}
+
+static int attack_without(const struct args *a)
+{
+	const struct ward_matrix_of of = {
+		a->wardfs ? a->wardfs : "", a->policy, a->mode, a->knock_out, a->json};
 	char why[2048];
-	const char *sandbox;
-	char **words = NULL;
 	size_t n;
 	struct ward_attack_outcome *v = choose(a, &n);
-	const double began = now();
+
+	errno = 0;
+	const int r = v ? ward_matrix(&of, v, n, why, sizeof(why)) : -1;
+	const bool installed = r < 0 && errno == ENOENT;
+	free(v);
+	if (installed)
+		ward_tellf("wardfs attack: --knock-out needs the programs of a build directory; an "
+			   "installed wardfs cannot leave a layer out\n");
+	else if (r < 0)
+		tell_start(why);
+	return installed ? EXIT_USAGE : r < 0 ? EXIT_SETUP : r;
+}
+
+/* Fisher and Yates, by the numbers of rand_r(3): the same seed, the same order. */
+static void shuffle(struct ward_attack_outcome *v, size_t n, unsigned long seed)
+{
+	unsigned state = (unsigned)seed;
+
+	for (size_t i = n; seed && i > 1; i--) {
+		const size_t j = (size_t)rand_r(&state) % i;
+		const struct ward_attack_outcome o = v[j];
+		v[j] = v[i - 1];
+		v[i - 1] = o;
+	}
+}
+
+/* What was broken once stays so; else the worst counts: untested before held. */
+static void merge(struct ward_attack_outcome *all, const struct ward_attack_outcome *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ward_attack_outcome *o = NULL;
+		for (size_t k = 0; k < n && !o; k++)
+			o = all[k].attempt == v[i].attempt ? &all[k] : NULL;
+		const unsigned runs = o->runs + 1,
+			       broke = o->broke + (v[i].verdict == WARD_ATTACK_BROKEN);
+		const bool worse =
+			v[i].verdict == WARD_ATTACK_BROKEN ||
+			(o->verdict != WARD_ATTACK_BROKEN && v[i].verdict == WARD_ATTACK_UNTESTED);
+		if (!o->runs || worse)
+			*o = v[i];
+		o->runs = runs;
+		o->broke = broke;
+	}
+}
+
+/* One run in a world of its own, merged into all; the last one is reported before it ends. */
+static int attack_once(const struct args *a, struct ward_attack_outcome *all, size_t n,
+	unsigned long nth, double began)
+{
+	struct ward_world w;
+	char why[2048], **words = NULL;
+	const char *sandbox;
 	int status = EXIT_SETUP;
+	struct ward_attack_outcome *v = calloc(n + 1, sizeof(*v));
 
 	if (!v || ward_world_make(&w, why, sizeof(why)) < 0) {
 		ward_tellf("wardfs attack: cannot make %s\n", v ? why : "room");
 		free(v);
 		return status;
 	}
-	if (sandbox_of(a, &w, &words, &sandbox) == 0) {
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct ward_attack_outcome){
+			.attempt = all[i].attempt, .group = all[i].group};
+	shuffle(v, n, a->seed ? a->seed + nth : 0);
+	if (a->facts && ward_world_tell(&w, a->facts, why, sizeof(why)) < 0) {
+		ward_tellf("wardfs attack: %s\n", why);
+		status = EXIT_USAGE;
+	} else if (sandbox_of(a, &w, &words, &sandbox) == 0) {
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
-			ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
-				*why ? ". It says:" : "");
-			for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
-				ward_tellf("  %s\n", line);
+			tell_start(why);
 		} else {
-			const struct ward_attack_run r = {sandbox, words, v, n, now() - began};
-			if (a->json)
-				ward_report_json(&r);
-			else
-				ward_report_table(&r, a->verbose);
-			status = write_files(a, &r);
-			status = status ? status : ward_report_status(&r);
+			const bool ours =
+				!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0);
+			const struct ward_attack_run r = {sandbox, words, all, n, now() - began,
+				ours ? w.session : NULL, a->repeat ? a->repeat : 1, a->seed};
+			merge(all, v, n);
+			status = nth + 1 < r.repeat ? 0 : tell(a, &r);
 		}
 	}
 	ward_words_free(words);
 	ward_world_clear(&w);
 	free(v);
+	return status;
+}
+
+static int attack(const struct args *a)
+{
+	size_t n;
+	struct ward_attack_outcome *all = choose(a, &n);
+	const double began = now();
+	int status = all ? 0 : EXIT_SETUP;
+
+	for (unsigned long i = 0; status == 0 && i < (a->repeat ? a->repeat : 1); i++)
+		status = attack_once(a, all, n, i, began);
+	free(all);
 	return status;
 }
 
@@ -247,12 +394,53 @@ static bool sensible(const struct args *a)
 		ward_tellf("wardfs attack: preset %s needs --image\n", a->preset);
 		return false;
 	}
+	if (a->knock_out && (a->sandbox || (a->preset && strcmp(a->preset, "wardfs") != 0))) {
+		ward_tellf("wardfs attack: --knock-out is for wardfs alone\n");
+		return false;
+	}
+	for (const char *at = a->knock_out; at && *at && strcmp(a->knock_out, "all") != 0;
+		at += strcspn(at, ","), at += *at == ',') {
+		char word[64];
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, ","), at);
+		if (!ward_knock_find(word)) {
+			ward_tellf("wardfs attack: no layer is called '%s'\n", word);
+			return false;
+		}
+	}
+	if (a->certificate && !a->statement) {
+		ward_tellf("wardfs attack: --certificate needs a host's key: start this as 'wardfs "
+			   "attack'\n");
+		return false;
+	}
+	if (a->certificate && access(a->certificate, F_OK) == 0) {
+		ward_tellf(
+			"wardfs attack: %s exists; a certificate is a new file\n", a->certificate);
+		return false;
+	}
 	if (a->preset && strcmp(a->preset, "none") == 0 && getuid() == 0 && !a->know) {
 		ward_tellf("wardfs attack: as root, attempts without a sandbox reach this host. "
 			   "Add --i-know to make them all the same.\n");
 		return false;
 	}
 	return true;
+}
+
+/* The options that choose what is attacked, as a shell takes them: " --policy 'a b'". */
+static char *same_target(const struct args *a)
+{
+	const struct {
+		const char *option, *value;
+	} all[] = {{"--policy", a->policy}, {"--mode", a->mode}, {"--sandbox", a->sandbox},
+		{"--preset", a->preset}, {"--image", a->image}};
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!all[i].value)
+			continue;
+		ward_buf_printf(&b, " %s ", all[i].option);
+		ward_shell_word(&b, all[i].value);
+	}
+	return ward_buf_steal(&b);
 }
 
 int main(int argc, char **argv)
@@ -267,19 +455,24 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
 		return EXIT_USAGE;
+	/* Nothing of ours goes into a sandbox. */
+	if (a.statement)
+		(void)fcntl(atoi(a.statement), F_SETFD, FD_CLOEXEC);
 	enum ward_attack_group group;
 	const struct ward_attempt *one = a.explain ? ward_attack_find(a.explain, &group) : NULL;
 	if (a.list) {
 		ward_report_list();
 		status = 0;
 	} else if (one) {
-		ward_report_explain(one, group);
+		char *again = same_target(&a);
+		ward_report_explain(one, group, again ? again : "");
+		free(again);
 		status = 0;
 	} else if (a.explain) {
 		ward_tellf("wardfs attack: no attempt is called '%s'; see wardfs attack --list\n",
 			a.explain);
 	} else if (sensible(&a)) {
-		status = attack(&a);
+		status = a.knock_out ? attack_without(&a) : attack(&a);
 	}
 	return ward_out_flush() < 0 && status == 0 ? EXIT_SETUP : status;
 }

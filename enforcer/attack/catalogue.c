@@ -12,6 +12,10 @@ const struct ward_attack_table *const ward_attack_tables[WARD_ATTACK_GROUPS] = {
 	[WARD_ATTACK_PROCESSES] = &ward_attempts_processes,
 	[WARD_ATTACK_PERSIST] = &ward_attempts_persist,
 	[WARD_ATTACK_KERNEL] = &ward_attempts_kernel,
+	[WARD_ATTACK_CALLS] = &ward_attempts_calls,
+	[WARD_ATTACK_SURFACE] = &ward_attempts_surface,
+	[WARD_ATTACK_CONFINEMENT] = &ward_attempts_confinement,
+	[WARD_ATTACK_EXHAUST] = &ward_attempts_exhaust,
 	[WARD_ATTACK_DESCRIPTORS] = &ward_attempts_descriptors,
 };
 

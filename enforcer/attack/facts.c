@@ -31,6 +31,7 @@ static const struct fact {
 	TEXT(queue),
 	TEXT(shared),
 	TEXT(address),
+	TEXT(handle),
 	NUMBER(tcp),
 	NUMBER(udp),
 	NUMBER(segment),

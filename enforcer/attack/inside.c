@@ -46,7 +46,8 @@ static _Noreturn void attempt(ward_attempt_fn *act, const struct ward_facts *f, 
 	alarm(0);
 	proof[strcspn(proof, " \n")] = '\0';
 	const int n = r >= 0 ? snprintf(line, sizeof(line), "did %s\n", proof)
-			     : snprintf(line, sizeof(line), "not %s\n",
+			     : snprintf(line, sizeof(line), "%s %s\n",
+				       r == WARD_UNREADY ? "unready" : "not",
 				       strerrorname_np(e) ? strerrorname_np(e) : "?");
 	/* The observer looks before the next byte comes. */
 	if (write(said, line, (size_t)n) != n || read(go, &byte, 1) != 1)

@@ -6,7 +6,7 @@
  *   observer                inside
  *                           hello TOKEN
  *   ready NAME [later]      ready              (a process called "TOKEN8-try" waits)
- *   go                      did PROOF | not ERRNO | died SIGNAL
+ *   go                      did PROOF | not ERRNO | unready ERRNO | died SIGNAL
  *   over                    over               (that process has ended)
  *   end of input            (exits)
  */

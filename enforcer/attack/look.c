@@ -99,13 +99,44 @@ static int read_status(const char *process, struct ward_look *l)
 		if (strncmp(line, "Uid:", 4) == 0 || strncmp(line, "Gid:", 4) == 0 ||
 			strncmp(line, "Groups:", 7) == 0)
 			l->ids = mix(l->ids, line);
-		else if (strncmp(line, "CapEff:", 7) == 0)
+		if (strncmp(line, "Uid:", 4) == 0)
+			l->uid = (unsigned)strtoul(line + 4, NULL, 10);
+		if (strncmp(line, "CapEff:", 7) == 0)
 			l->capabilities = strtoull(line + 7, NULL, 16);
+		else if (strncmp(line, "CapBnd:", 7) == 0)
+			l->bounding = strtoull(line + 7, NULL, 16);
+		else if (strncmp(line, "Cap", 3) == 0)
+			l->kept |= strtoull(line + 7, NULL, 16);
+		else if (strncmp(line, "NoNewPrivs:", 11) == 0)
+			l->no_new_privileges = atoi(line + 11) == 1;
 		else if (strncmp(line, "Seccomp:", 8) == 0)
 			l->filtered = atoi(line + 8) == 2;
 	}
 	fclose(in);
 	return 0;
+}
+
+/* "Max open files            1024                 4096                 files" */
+static void read_limits(const char *process, struct ward_look *l)
+{
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} all[] = {{"Max open files", &l->files}, {"Max processes", &l->processes},
+		{"Max core file size", &l->core}};
+	char at[64], line[256], hard[32];
+
+	snprintf(at, sizeof(at), "/proc/%s/limits", process);
+	FILE *in = fopen(at, "re");
+	while (in && fgets(line, sizeof(line), in))
+		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+			if (strncmp(line, all[i].name, strlen(all[i].name)) == 0 &&
+				sscanf(line + 26, "%*s %31s", hard) == 1)
+				*all[i].to = strcmp(hard, "unlimited") == 0
+						     ? UINT64_MAX
+						     : strtoull(hard, NULL, 10);
+	if (in)
+		fclose(in);
 }
 
 static unsigned count_mounts(const char *process)
@@ -137,6 +168,7 @@ int ward_look_at(pid_t pid, struct ward_look *ret)
 		ret->namespaces[i] = namespace_of(process, namespaces[i]);
 	ret->other_user = ret->namespaces[0] != namespace_of("self", namespaces[0]);
 	ret->mounts = count_mounts(process);
+	read_limits(process, ret);
 	snprintf(at, sizeof(at), "/proc/%s/root", process);
 	if (stat(at, &st) == 0)
 		ret->root = st.st_ino * 31 + st.st_dev;
@@ -161,9 +193,51 @@ const char *ward_look_gain(const struct ward_look *before, const struct ward_loo
 	return NULL;
 }
 
-bool ward_look_lacks(const struct ward_look *l, int needs)
+bool ward_look_lacks(const struct ward_look *own, const struct ward_look *l, int needs)
 {
-	if (needs == WARD_NEEDS_FILTER)
+	switch (needs) {
+	case WARD_NEEDS_FILTER:
 		return l->filtered;
-	return l->other_user || !(l->capabilities >> needs & 1);
+	case WARD_NEEDS_LIMIT_FILES:
+		return l->files < own->files;
+	case WARD_NEEDS_LIMIT_PROCESSES:
+		return l->processes < own->processes;
+	case WARD_NEEDS_LIMIT_CORE:
+		return l->core < own->core;
+	default:
+		return l->other_user || !(l->capabilities >> needs & 1);
+	}
+}
+
+bool ward_look_state(const struct ward_look *own, const struct ward_look *l, int needs)
+{
+	switch ((enum ward_state_seen)needs) {
+	case WARD_STATE_USER:
+	case WARD_STATE_MOUNT:
+	case WARD_STATE_PID:
+	case WARD_STATE_NET:
+	case WARD_STATE_IPC:
+	case WARD_STATE_UTS:
+	case WARD_STATE_CGROUP:
+		return l->namespaces[needs] == own->namespaces[needs];
+	case WARD_STATE_ROOT:
+		return l->root == own->root;
+	case WARD_STATE_UNFILTERED:
+		return !l->filtered;
+	case WARD_STATE_PRIVILEGES:
+		return !l->no_new_privileges;
+	case WARD_STATE_BOUNDING:
+		return l->bounding != 0;
+	case WARD_STATE_CAPABILITIES:
+		return (l->kept | l->capabilities) != 0;
+	case WARD_STATE_SUPERUSER:
+		return l->uid == 0;
+	case WARD_STATE_FILES:
+		return l->files >= own->files;
+	case WARD_STATE_PROCESSES:
+		return l->processes >= own->processes;
+	case WARD_STATE_CORE:
+		return l->core > 1 && l->core >= own->core;
+	}
+	return true;
 }

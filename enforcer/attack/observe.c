@@ -27,8 +27,8 @@
 /* A running sandbox, or the same program outside of any. */
 struct place {
 	char *const *argv;
-	bool outside, owned,
-		verbose; /* owned: in namespaces of its own, where it has all capabilities */
+	bool outside, alone, owned, verbose; /* owned: in namespaces of its own, with all
+						capabilities; alone: no sandbox */
 	pid_t pid;
 	int to, from, said; /* said: where its messages go, unless verbose */
 };
@@ -165,30 +165,39 @@ static bool victim_changed(const struct ward_world *w, uint64_t before, bool did
 	return ward_world_victim(w) != before;
 }
 
+/* The verdict rests on what /proc shows of the process. */
+static bool by_look(enum ward_attack_evidence e)
+{
+	return e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK || e == WARD_SEEN_STATE;
+}
+
 static bool attempt_once(struct place *p, struct ward_world *w, const struct ward_attempt *a,
 	const char *later, struct ward_ran *ran)
 {
 	char line[128], command[128], name[16];
-	struct ward_look before, after;
+	struct ward_look before, after, own;
 	const uint64_t scene = ward_world_scene(w, a), victim = ward_world_victim(w);
 
 	snprintf(command, sizeof(command), "ready %s %s\n", a->name, later);
 	if (!ask(p, command, line))
 		return false;
 	snprintf(name, sizeof(name), "%.8s-try", w->facts.token);
-	const pid_t pid = a->evidence == WARD_SEEN_GAIN || a->evidence == WARD_SEEN_LACK
-				  ? ward_look_find(name)
-				  : -1;
+	const pid_t pid = by_look(a->evidence) ? ward_look_find(name) : -1;
 	ran->looked = pid > 0 && ward_look_at(pid, &before) == 0;
 	if (!ask(p, "go\n", line))
 		return false;
 	const char *gain = NULL;
-	if (ran->looked && ward_look_at(pid, &after) == 0) {
-		gain = ward_look_gain(&before, &after);
-		ran->lacks = a->evidence == WARD_SEEN_LACK && ward_look_lacks(&after, a->needs);
+	/* A filter may have ended it: what was around it before counts. */
+	const bool ended = ran->looked && ward_look_at(pid, &after) < 0;
+	if (ran->looked) {
+		gain = ended ? NULL : ward_look_gain(&before, &after);
+		after = ended ? before : after;
+		ran->lacks = a->evidence == WARD_SEEN_LACK && ward_look_at(getpid(), &own) == 0 &&
+			     ward_look_lacks(&own, &after, a->needs);
 	}
 	ran->ran = true;
 	ran->did = strncmp(line, "did", 3) == 0;
+	ran->unready = strncmp(line, "unready", 7) == 0;
 	if (a->evidence == WARD_SEEN_SECRET)
 		ran->effect = ran->did && ward_world_told(w, line + 4);
 	else if (a->evidence == WARD_SEEN_CHANGE)
@@ -199,6 +208,9 @@ static bool attempt_once(struct place *p, struct ward_world *w, const struct war
 		ran->effect = gain != NULL;
 	else if (a->evidence == WARD_SEEN_LACK)
 		ran->effect = ran->did;
+	else if (a->evidence == WARD_SEEN_STATE)
+		ran->effect = ran->looked && (ward_look_at(getpid(), &own) < 0 ||
+						     ward_look_state(&own, &before, a->needs));
 	if (gain)
 		snprintf(ran->seen, sizeof(ran->seen), "it has %s", gain);
 	snprintf(ran->said, sizeof(ran->said), "%.60s",
@@ -237,6 +249,9 @@ static bool belongs(const struct ward_attack_outcome *o, const struct place *p, 
 		o->attempt->evidence == WARD_SEEN_GAIN || o->attempt->evidence == WARD_SEEN_LACK;
 	if (later && !o->attempt->later)
 		return false;
+	/* Without a sandbox, root's namespaces would be seen in place of none. */
+	if (p->alone)
+		return p->owned == (o->attempt->evidence != WARD_SEEN_STATE);
 	return !p->outside || p->owned == kernel;
 }
 
@@ -314,6 +329,8 @@ static void judge(struct ward_attack_outcome *o)
 		untested(o, "the sandbox ended during the attempt");
 	} else if (!in->ran) {
 		untested(o, "not made");
+	} else if (in->unready) {
+		untested(o, "a step before the attempt was refused");
 	} else if (!out->effect && !in->did && forbidden(out->said) &&
 		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
@@ -322,9 +339,12 @@ static void judge(struct ward_attack_outcome *o)
 		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "this host does not have it");
+	} else if (!out->effect && e == WARD_SEEN_STATE && out->looked) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "it is so for the caller, too");
 	} else if (!out->effect) {
 		untested(o, "the control failed");
-	} else if ((e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK) && !in->looked) {
+	} else if (by_look(e) && !in->looked) {
 		untested(o, "its process cannot be seen from outside");
 	} else if (e == WARD_SEEN_LACK && !in->lacks) {
 		untested(o, "nothing seen from outside explains the refusal");
@@ -337,15 +357,19 @@ int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
 	struct ward_attack_outcome *v, size_t n, char *why, size_t size)
 {
 	/* Without a sandbox, root's attempts must not reach the host's mounts. */
-	struct place inside = {.argv = argv, .verbose = verbose, .owned = !argv && getuid() == 0},
+	const bool alone = !argv && getuid() == 0;
+	struct place inside = {.argv = argv, .verbose = verbose, .alone = alone, .owned = alone},
+		     bare = {.verbose = verbose, .alone = true},
 		     plain = {.outside = true, .verbose = verbose},
 		     owned = {.outside = true, .owned = true, .verbose = verbose};
 
 	/* A sandbox that ends in the middle of a line is no reason for us to end. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	inside.said = memfd_create("said", MFD_CLOEXEC);
-	plain.said = owned.said = inside.said;
-	if (!round_of(&inside, w, false, v, n)) {
+	plain.said = owned.said = bare.said = inside.said;
+	bool started = round_of(&inside, w, false, v, n);
+	started |= alone && round_of(&bare, w, false, v, n);
+	if (!started) {
 		const ssize_t said = pread(inside.said, why, size - 1, 0);
 		why[said > 0 ? said : 0] = '\0';
 		close(inside.said);

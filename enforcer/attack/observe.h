@@ -17,12 +17,13 @@ struct ward_attack_outcome {
 	const struct ward_attempt *attempt;
 	enum ward_attack_group group;
 	enum ward_attack_verdict verdict;
-	char said[64];	  /* what the attempt said inside: "did", "EPERM", "SIGSYS" */
-	char control[64]; /* the same of the control */
-	char seen[80];	  /* what the observer saw; or why there is no verdict */
+	char said[64];	      /* what the attempt said inside: "did", "EPERM", "SIGSYS" */
+	char control[64];     /* the same of the control */
+	unsigned runs, broke; /* how often it was made, and how often it was broken */
+	char seen[80];	      /* what the observer saw; or why there is no verdict */
 	/* what a run in one place came to; filled in by the observer */
 	struct ward_ran {
-		bool ran, effect, did, lacks, looked, ended;
+		bool ran, effect, did, lacks, looked, ended, unready;
 		char said[64], seen[64];
 	} inside, outside;
 };

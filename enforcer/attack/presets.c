@@ -86,10 +86,11 @@ char **ward_words_split(const char *words, const struct ward_world *w, const cha
 	return v;
 }
 
-char **ward_words_wardfs(const char *wardfs, const char *policy, const char *mode)
+char **ward_words_wardfs(
+	const char *wardfs, const char *policy, const char *mode, const char *session)
 {
-	const char *const words[] = {wardfs, "run", policy ? "--policy" : NULL, policy,
-		mode ? "--mode" : NULL, mode, "--"};
+	const char *const words[] = {wardfs, "run", "--session", session,
+		policy ? "--policy" : NULL, policy, mode ? "--mode" : NULL, mode, "--"};
 	const size_t n_words = sizeof(words) / sizeof(*words);
 	char **v = calloc(n_words + 1, sizeof(*v));
 	size_t n = 0;

@@ -22,6 +22,10 @@ const struct ward_preset *ward_preset_find(const char *name);
  */
 char **ward_words_split(const char *words, const struct ward_world *w, const char *image);
 
-/* The command line of `wardfs run`; policy and mode may be NULL. The same ownership. */
-char **ward_words_wardfs(const char *wardfs, const char *policy, const char *mode);
+/*
+ * The command line of `wardfs run`; policy and mode may be NULL. session: the name of its session,
+ * or of the first one. The same ownership.
+ */
+char **ward_words_wardfs(
+	const char *wardfs, const char *policy, const char *mode, const char *session);
 void ward_words_free(char **v);

@@ -12,11 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enforcer/attack/report_file.h"
 #include "enforcer/base/buf.h"
+#include "enforcer/base/build_id.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 
-static size_t count(const struct ward_attack_run *r, int group, enum ward_attack_verdict verdict)
+size_t ward_report_count(
+	const struct ward_attack_run *r, int group, enum ward_attack_verdict verdict)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < r->n; i++)
@@ -26,7 +30,9 @@ static size_t count(const struct ward_attack_run *r, int group, enum ward_attack
 
 int ward_report_status(const struct ward_attack_run *r)
 {
-	return count(r, -1, WARD_ATTACK_BROKEN) ? 1 : count(r, -1, WARD_ATTACK_UNTESTED) ? 3 : 0;
+	return ward_report_count(r, -1, WARD_ATTACK_BROKEN)	? 1
+	       : ward_report_count(r, -1, WARD_ATTACK_UNTESTED) ? 3
+								: 0;
 }
 
 /* --- for people --- */
@@ -38,9 +44,10 @@ static void print_group(const struct ward_attack_run *r, int group, bool all)
 	if (!n)
 		return;
 	ward_outf("%-11s %3zu held %3zu broken %3zu n/a %3zu untested  %s\n",
-		ward_attack_tables[group]->name, count(r, group, WARD_ATTACK_HELD),
-		count(r, group, WARD_ATTACK_BROKEN), count(r, group, WARD_ATTACK_NOT_APPLICABLE),
-		count(r, group, WARD_ATTACK_UNTESTED), ward_attack_tables[group]->what);
+		ward_attack_tables[group]->name, ward_report_count(r, group, WARD_ATTACK_HELD),
+		ward_report_count(r, group, WARD_ATTACK_BROKEN),
+		ward_report_count(r, group, WARD_ATTACK_NOT_APPLICABLE),
+		ward_report_count(r, group, WARD_ATTACK_UNTESTED), ward_attack_tables[group]->what);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct ward_attack_outcome *o = &r->v[i];
 		if ((int)o->group != group)
@@ -67,9 +74,11 @@ void ward_report_table(const struct ward_attack_run *r, bool all)
 		print_group(r, g, all);
 	ward_outf(
 		"%zu attempts in %.1f s: %zu held, %zu broken, %zu not applicable, %zu untested\n",
-		r->n, r->seconds, count(r, -1, WARD_ATTACK_HELD), count(r, -1, WARD_ATTACK_BROKEN),
-		count(r, -1, WARD_ATTACK_NOT_APPLICABLE), count(r, -1, WARD_ATTACK_UNTESTED));
-	if (count(r, -1, WARD_ATTACK_BROKEN))
+		r->n, r->seconds, ward_report_count(r, -1, WARD_ATTACK_HELD),
+		ward_report_count(r, -1, WARD_ATTACK_BROKEN),
+		ward_report_count(r, -1, WARD_ATTACK_NOT_APPLICABLE),
+		ward_report_count(r, -1, WARD_ATTACK_UNTESTED));
+	if (ward_report_count(r, -1, WARD_ATTACK_BROKEN))
 		ward_outf(
 			"`wardfs attack --explain NAME` says how to repeat one, and what would stop it.\n");
 }
@@ -85,7 +94,8 @@ void ward_report_list(void)
 	}
 }
 
-void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group group)
+void ward_report_explain(
+	const struct ward_attempt *a, enum ward_attack_group group, const char *target)
 {
 	static const char *const seen[] = {
 		[WARD_SEEN_SECRET] = "the attempt brings back a secret that only the observer knew",
@@ -96,12 +106,13 @@ void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group gr
 			"/proc shows that the process has a new descriptor, namespace, mount, id or capability",
 		[WARD_SEEN_LACK] =
 			"the kernel carries it out; when refused, /proc shows the missing capability or the filter",
+		[WARD_SEEN_STATE] = "/proc of this host shows it of the process",
 	};
 	ward_outf("%s (%s, %s)\n\n%s\n\n", a->name, ward_attack_tables[group]->name,
 		ward_attack_severity_name(a->severity), a->what);
 	ward_outf("Broken if:        %s.\nWould stop it:    %s.\nReference:        %s.\n",
 		seen[a->evidence], a->stops, a->reference);
-	ward_outf("Only this one:    wardfs attack --only %s\n", a->name);
+	ward_outf("Only this one:    wardfs attack%s --only %s\n", target, a->name);
 	ward_outf("Its source:       enforcer/attack/attempts/%s.c\n",
 		ward_attack_tables[group]->name);
 }
@@ -109,17 +120,18 @@ void ward_report_explain(const struct ward_attempt *a, enum ward_attack_group gr
 /* --- for programs --- */
 static json_t *of_outcome(const struct ward_attack_outcome *o)
 {
-	return json_pack("{ss ss ss ss ss ss ss ss ss ss}", "name", o->attempt->name, "group",
+	return json_pack("{ss ss ss ss ss ss ss ss ss ss si si}", "name", o->attempt->name, "group",
 		ward_attack_tables[o->group]->name, "severity",
 		ward_attack_severity_name(o->attempt->severity), "what", o->attempt->what,
 		"verdict", ward_attack_verdict_name(o->verdict), "inside", o->said, "control",
 		o->control, "seen", o->seen, "stops", o->attempt->stops, "reference",
-		o->attempt->reference);
+		o->attempt->reference, "runs", (int)o->runs, "broke", (int)o->broke);
 }
 
 static json_t *of_run(const struct ward_attack_run *r)
 {
 	struct utsname host;
+	char build[WARD_BUILD_ID_SIZE];
 	json_t *argv = json_array(), *all = json_array(), *counts = json_object();
 	char *const *a;
 
@@ -130,10 +142,12 @@ static json_t *of_run(const struct ward_attack_run *r)
 		json_array_append_new(all, of_outcome(&r->v[i]));
 	for (int v = 0; v < WARD_ATTACK_VERDICTS; v++)
 		json_object_set_new(counts, ward_attack_verdict_name(v),
-			json_integer((json_int_t)count(r, -1, v)));
-	return json_pack("{ss so ss ss si sf so so}", "sandbox", r->sandbox, "argv", argv, "kernel",
-		host.release, "machine", host.machine, "uid", (int)getuid(), "seconds", r->seconds,
-		"counts", counts, "attempts", all);
+			json_integer((json_int_t)ward_report_count(r, -1, v)));
+	return json_pack("{ss so ss ss ss si sf ss? sI sI so so}", "sandbox", r->sandbox, "argv",
+		argv, "kernel", host.release, "machine", host.machine, "build",
+		ward_build_id(build), "uid", (int)getuid(), "seconds", r->seconds, "session",
+		r->session, "repeat", (json_int_t)r->repeat, "seed", (json_int_t)r->seed, "counts",
+		counts, "attempts", all);
 }
 
 static void print_json(json_t *o, FILE *out)
@@ -154,37 +168,15 @@ void ward_report_json(const struct ward_attack_run *r)
 	print_json(of_run(r), NULL);
 }
 
-/* A new file beside the target takes its place: nothing planted there is followed. */
-static FILE *begin_file(const char *file, char **beside)
+int ward_report_statement(const struct ward_attack_run *r, const char *file, int fd)
 {
-	if (asprintf(beside, "%s.XXXXXX", file) < 0) {
-		*beside = NULL;
-		return NULL;
-	}
-	const int fd = mkostemp(*beside, O_CLOEXEC);
-	if (fd >= 0)
-		(void)fchmod(fd, 0644);
-	return fd < 0 ? NULL : fdopen(fd, "w");
-}
-
-static int end_file(FILE *out, const char *file, char *beside)
-{
-	int r = out ? 0 : -1, e = errno;
-	if (out && (fflush(out) != 0 || ferror(out))) {
-		r = -1;
-		e = errno;
-	}
-	if (out)
-		fclose(out);
-	if (r == 0 && rename(beside, file) < 0) {
-		r = -1;
-		e = errno;
-	}
-	if (r < 0 && beside)
-		(void)unlink(beside);
-	free(beside);
-	errno = e;
-	return r;
+	json_t *o = json_pack("{ss so}", "file", file, "run", of_run(r));
+	char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	const int result = text ? ward_fd_write_all(fd, text, strlen(text)) : -ENOMEM;
+	free(text);
+	json_decref(o);
+	errno = -result;
+	return result < 0 ? -1 : 0;
 }
 
 int ward_report_sarif(const struct ward_attack_run *r, const char *file)
@@ -213,36 +205,26 @@ int ward_report_sarif(const struct ward_attack_run *r, const char *file)
 	json_t *o = json_pack("{ss ss s[{s{s{ssso}}so}]}", "$schema",
 		"https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", "tool",
 		"driver", "name", "wardfs attack", "rules", rules, "results", results);
-	FILE *out = begin_file(file, &beside);
+	FILE *out = ward_report_begin(file, &beside);
 	if (out)
 		print_json(o, out);
 	else
 		json_decref(o);
-	return end_file(out, file, beside);
-}
-
-static void put_xml(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		if (strchr("<>&\"", *text))
-			fprintf(out, "&#%d;", *text);
-		else if ((unsigned char)*text >= ' ' && (unsigned char)*text < 127)
-			putc(*text, out);
-		else
-			putc('?', out);
+	return ward_report_end(out, file, beside);
 }
 
 int ward_report_junit(const struct ward_attack_run *r, const char *file)
 {
 	char *beside;
-	FILE *out = begin_file(file, &beside);
+	FILE *out = ward_report_begin(file, &beside);
 
 	if (!out)
-		return end_file(out, file, beside);
+		return ward_report_end(out, file, beside);
 	fprintf(out,
 		"<?xml version=\"1.0\"?>\n<testsuite name=\"wardfs attack\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
-		r->n, count(r, -1, WARD_ATTACK_BROKEN),
-		count(r, -1, WARD_ATTACK_UNTESTED) + count(r, -1, WARD_ATTACK_NOT_APPLICABLE));
+		r->n, ward_report_count(r, -1, WARD_ATTACK_BROKEN),
+		ward_report_count(r, -1, WARD_ATTACK_UNTESTED) +
+			ward_report_count(r, -1, WARD_ATTACK_NOT_APPLICABLE));
 	for (size_t i = 0; i < r->n; i++) {
 		const struct ward_attack_outcome *o = &r->v[i];
 		fprintf(out, "<testcase classname=\"%s\" name=\"%s\">",
@@ -251,11 +233,11 @@ int ward_report_junit(const struct ward_attack_run *r, const char *file)
 			fputs(o->verdict == WARD_ATTACK_BROKEN ? "<failure message=\""
 							       : "<skipped message=\"",
 				out);
-			put_xml(out, *o->seen ? o->seen : o->attempt->what);
+			ward_report_text(out, *o->seen ? o->seen : o->attempt->what);
 			fputs("\"/>", out);
 		}
 		fputs("</testcase>\n", out);
 	}
 	fputs("</testsuite>\n", out);
-	return end_file(out, file, beside);
+	return ward_report_end(out, file, beside);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <mqueue.h>
 #include <sched.h>
@@ -16,15 +15,13 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "enforcer/attack/facts.h"
 #include "enforcer/attack/servers.h"
+#include "enforcer/attack/tree.h"
 
 #define PATH_SPACE (2 * PATH_MAX)
-
-static const char *const attributes[] = {"user.attack"};
 
 static char *join(const char *dir, const char *name)
 {
@@ -44,76 +41,58 @@ static const char *secret(struct ward_world *w, const char *before)
 	return s;
 }
 
-static int put(const char *path, const char *text, mode_t mode)
-{
-	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (fd < 0)
-		return -1;
-	const ssize_t n = write(fd, text, strlen(text));
-	const int r = fchmod(fd, mode);
-	close(fd);
-	return n < 0 ? -1 : r;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path) == 0 || errno == ENOENT ? 0 : 0;
-}
-
-static void remove_tree(const char *path)
-{
-	(void)nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 /* --- making it --- */
+/* For attempts to open the file by a handle; without one they are not tested. */
+static void take_handle(struct ward_world *w)
+{
+	union {
+		struct file_handle h;
+		char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = {.h.handle_bytes = MAX_HANDLE_SZ};
+	char text[2 * MAX_HANDLE_SZ + 16];
+	int id;
+
+	if (name_to_handle_at(w->base_fd, "outside/secret", &u.h, &id, 0) < 0)
+		return;
+	int n = snprintf(text, sizeof(text), "%d:", u.h.handle_type);
+	for (unsigned i = 0; i < u.h.handle_bytes; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%02x", u.h.f_handle[i]);
+	w->facts.handle = strdup(text);
+}
+
 static int make_outside(struct ward_world *w)
 {
-	char at[PATH_SPACE];
+	const char *dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp";
+	char name[PATH_SPACE], made[WARD_TREE_NAME];
 	struct ward_facts *f = &w->facts;
 
-	w->base = join(getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp", "wardfs-attack.XXXXXX");
-	if (!w->base || !mkdtemp(w->base) || chmod(w->base, 0711) < 0)
+	w->above[0] = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w->base_fd = w->above[0] < 0 ? -1 : ward_tree_new(w->above[0], made);
+	if (w->base_fd < 0)
+		return -1;
+	w->base = join(dir, made);
+	if (!w->base || fchmod(w->base_fd, 0711) < 0)
 		return -1;
 	f->outside = join(w->base, "outside");
-	f->secret = join(f->outside, "secret");
-	snprintf(at, sizeof(at), "%s/closed", w->base);
-	f->hidden = join(at, "secret");
-	if (mkdir(f->outside, 0755) < 0 || put(f->secret, secret(w, ""), 0644) < 0 ||
-		mkdir(at, 0700) < 0 || put(f->hidden, secret(w, ""), 0600) < 0)
+	f->secret = join(w->base, "outside/secret");
+	f->hidden = join(w->base, "closed/secret");
+	if (!f->outside || !f->secret || !f->hidden ||
+		ward_tree_dir(w->base_fd, "outside", 0755) < 0 ||
+		ward_tree_put(w->base_fd, "outside/secret", secret(w, ""), 0644) < 0 ||
+		ward_tree_dir(w->base_fd, "closed", 0700) < 0 ||
+		ward_tree_put(w->base_fd, "closed/secret", secret(w, ""), 0600) < 0)
 		return -1;
-	snprintf(at, sizeof(at), "%s/listed-%s", f->outside, secret(w, ""));
-	if (put(at, "", 0644) < 0)
+	snprintf(name, sizeof(name), "outside/listed-%s", secret(w, ""));
+	if (ward_tree_put(w->base_fd, name, "", 0644) < 0 ||
+		ward_tree_dir(w->base_fd, "left", 0755) < 0 ||
+		ward_tree_put(w->base_fd, "left/listed", secret(w, ""), 0644) < 0 ||
+		ward_tree_put(w->base_fd, "left-open", secret(w, "left-"), 0644) < 0)
 		return -1;
-	snprintf(at, sizeof(at), "%s/left", w->base);
-	if (mkdir(at, 0755) < 0)
-		return -1;
-	w->left[1] = open(at, O_RDONLY | O_DIRECTORY);
-	snprintf(at, sizeof(at), "%s/left/listed", w->base);
-	if (put(at, secret(w, ""), 0644) < 0)
-		return -1;
-	snprintf(at, sizeof(at), "%s/left-open", w->base);
-	if (put(at, secret(w, "left-"), 0644) < 0)
-		return -1;
-	w->left[0] = open(at, O_RDONLY);
+	w->left[0] = ward_tree_open(w->base_fd, "left-open", O_RDONLY, 0);
+	w->left[1] = ward_tree_open(w->base_fd, "left", O_RDONLY | O_DIRECTORY, 0);
 	setenv("WARD_ATTACK_PASSED", secret(w, ""), 1);
+	take_handle(w);
 	return w->left[0] < 0 || w->left[1] < 0 ? -1 : 0;
-}
-
-static int copy_program(const char *to)
-{
-	char buffer[1 << 16];
-	ssize_t n = -1;
-	const int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	while (in >= 0 && out >= 0 && (n = read(in, buffer, sizeof(buffer))) > 0)
-		if (write(out, buffer, (size_t)n) != n)
-			break;
-	if (in >= 0)
-		close(in);
-	return in < 0 || out < 0 || n != 0 || close(out) < 0 ? -1 : 0;
 }
 
 /* Is this an attempt on a repository of the workspace? */
@@ -130,15 +109,16 @@ static int make_repository(const struct ward_world *w, const struct ward_attempt
 		"/.git/objects", "/.git/refs", "/.git/refs/heads", "/.vscode"};
 	char at[PATH_SPACE];
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
-		snprintf(at, sizeof(at), "%s/repo-%s%s", w->facts.work, a->name, dirs[i]);
-		if (mkdir(at, 0755) < 0)
+		snprintf(at, sizeof(at), "repo-%s%s", a->name, dirs[i]);
+		if (ward_tree_dir(w->work_fd, at, 0755) < 0)
 			return -1;
 	}
-	snprintf(at, sizeof(at), "%s/repo-%s/.git/HEAD", w->facts.work, a->name);
-	if (put(at, "ref: refs/heads/main\n", 0644) < 0)
+	snprintf(at, sizeof(at), "repo-%s/.git/HEAD", a->name);
+	if (ward_tree_put(w->work_fd, at, "ref: refs/heads/main\n", 0644) < 0)
 		return -1;
-	snprintf(at, sizeof(at), "%s/repo-%s/.git/config", w->facts.work, a->name);
-	return put(at, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", 0644);
+	snprintf(at, sizeof(at), "repo-%s/.git/config", a->name);
+	return ward_tree_put(
+		w->work_fd, at, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", 0644);
 }
 
 static int make_repositories(const struct ward_world *w)
@@ -153,19 +133,25 @@ static int make_repositories(const struct ward_world *w)
 
 static int make_work(struct ward_world *w)
 {
-	char here[PATH_MAX], at[PATH_SPACE];
+	char here[PATH_MAX];
 
 	if (!getcwd(here, sizeof(here)))
 		return -1;
-	snprintf(at, sizeof(at), "%s/wardfs-attack.XXXXXX", strcmp(here, "/") ? here : "");
-	if (!mkdtemp(at) || chmod(at, 0755) < 0)
+	w->above[1] = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w->work_fd = w->above[1] < 0 ? -1 : ward_tree_new(w->above[1], w->work_name);
+	if (w->work_fd < 0)
 		return -1;
-	w->facts.work = strdup(at);
-	w->program = join(at, "wardfs-attack");
-	w->facts_file = join(at, "facts");
-	if (!w->facts.work || !w->program || !w->facts_file)
+	w->facts.work = join(strcmp(here, "/") ? here : "", w->work_name);
+	if (!w->facts.work || fchmod(w->work_fd, 0755) < 0)
 		return -1;
-	return copy_program(w->program) < 0 || make_repositories(w) < 0 ? -1 : 0;
+	w->program = join(w->facts.work, "wardfs-attack");
+	w->facts_file = join(w->facts.work, "facts");
+	if (!w->program || !w->facts_file)
+		return -1;
+	return ward_tree_copy("/proc/self/exe", w->work_fd, "wardfs-attack") < 0 ||
+			       make_repositories(w) < 0
+		       ? -1
+		       : 0;
 }
 
 static int make_shared(struct ward_world *w)
@@ -177,7 +163,12 @@ static int make_shared(struct ward_world *w)
 
 	snprintf(at, sizeof(at), "/dev/shm/%s-shared", f->token);
 	f->shared = strdup(at);
-	if (put(at, secret(w, ""), 0644) < 0)
+	const int shm = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int put =
+		shm < 0 ? -1 : ward_tree_put(shm, strrchr(at, '/') + 1, secret(w, ""), 0644);
+	if (shm >= 0)
+		close(shm);
+	if (put < 0)
 		return -1;
 	const int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
 	char *p = id < 0 ? (char *)-1 : shmat(id, NULL, 0);
@@ -196,9 +187,9 @@ static int make_shared(struct ward_world *w)
 	return 0;
 }
 
-static int write_facts(const struct ward_facts *f, const char *file)
+static int write_facts(const struct ward_facts *f, int dir)
 {
-	const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	const int fd = ward_tree_open(dir, "facts", O_WRONLY | O_CREAT | O_EXCL, 0644);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
 		return -1;
@@ -216,6 +207,7 @@ static int make_all(struct ward_world *w, const char **what)
 	if (getrandom(&n, sizeof(n), 0) != sizeof(n) ||
 		asprintf(&f->token, "wa%012llx", (unsigned long long)n & 0xffffffffffff) < 0)
 		return -1;
+	snprintf(w->session, sizeof(w->session), "attack-%s", f->token + 2);
 	f->home = strdup(getenv("HOME") ? getenv("HOME") : "/");
 	*what = "a directory in /var/tmp";
 	if (make_outside(w) < 0)
@@ -242,15 +234,14 @@ static int make_all(struct ward_world *w, const char **what)
 		return -1;
 	*what = "the facts";
 	w->own_facts = join(w->base, "facts");
-	return w->own_facts && write_facts(f, w->facts_file) == 0 ? write_facts(f, w->own_facts)
-								  : -1;
+	return w->own_facts && write_facts(f, w->work_fd) == 0 ? write_facts(f, w->base_fd) : -1;
 }
 
 int ward_world_make(struct ward_world *w, char *why, size_t size)
 {
 	const char *what = NULL;
 
-	*w = (struct ward_world){.left = {-1, -1}};
+	*w = (struct ward_world)WARD_WORLD_NONE;
 	if (make_all(w, &what) == 0)
 		return 0;
 	snprintf(why, size, "%s: %s", what, strerror(errno));
@@ -278,19 +269,56 @@ void ward_world_clear(struct ward_world *w)
 		unlink(f->shared);
 	if (f->token)
 		ward_world_sweep(w);
-	if (f->work)
-		remove_tree(f->work);
-	if (f->outside)
-		remove_tree(w->base);
+	/* A name that leads elsewhere by now is left alone. */
+	if (w->work_fd >= 0)
+		ward_tree_remove(w->above[1], w->work_name);
+	if (w->base_fd >= 0 && w->base)
+		ward_tree_remove(w->above[0], strrchr(w->base, '/') + 1);
 	free(w->base);
-	for (int i = 0; i < 2; i++)
-		if (w->left[i] >= 0)
-			close(w->left[i]);
+	const int held[] = {
+		w->left[0], w->left[1], w->work_fd, w->base_fd, w->above[0], w->above[1]};
+	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
+		if (held[i] >= 0)
+			close(held[i]);
 	free(w->program);
 	free(w->facts_file);
 	free(w->own_facts);
 	ward_facts_clear(f);
-	*w = (struct ward_world){.left = {-1, -1}};
+	*w = (struct ward_world)WARD_WORLD_NONE;
+}
+
+int ward_world_tell(struct ward_world *w, const char *file, char *why, size_t size)
+{
+	struct ward_facts more = {0};
+	FILE *in = fopen(file, "re");
+	const int line = in ? ward_facts_read(&more, in) : 0;
+	int r = in && !line && !more.token ? 0 : -1;
+
+	if (in)
+		fclose(in);
+	else
+		snprintf(why, size, "%s: %s", file, strerror(errno));
+	if (line)
+		snprintf(why, size, "%s:%d: this is no fact", file, line);
+	else if (in && r < 0)
+		snprintf(why, size, "%s: the token is the observer's", file);
+	const int fd = r < 0 ? -1 : ward_tree_open(w->work_fd, "facts", O_WRONLY | O_APPEND, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
+	if (r == 0 && (!out || ward_facts_write(&more, out) < 0)) {
+		snprintf(why, size, "the facts: %s", strerror(errno));
+		r = -1;
+	}
+	if (out)
+		fclose(out);
+	if (r == 0 && more.work) {
+		free(w->program);
+		free(w->facts_file);
+		w->program = join(more.work, "wardfs-attack");
+		w->facts_file = join(more.work, "facts");
+		r = w->program && w->facts_file ? 0 : -1;
+	}
+	ward_facts_clear(&more);
+	return r;
 }
 
 bool ward_world_told(const struct ward_world *w, const char *proof)
@@ -308,91 +336,63 @@ void ward_world_prepare(struct ward_world *w, const struct ward_attempt *a, bool
 {
 	char at[PATH_SPACE];
 
-	ward_attack_target(&w->facts, a->name, at, sizeof(at));
-	remove_tree(at);
-	if (a->evidence == WARD_SEEN_CHANGE && strncmp(a->name, "create-", 7) != 0)
-		(void)put(at, "as it was\n", 0644);
+	snprintf(at, sizeof(at), "outside/%s", a->name);
+	ward_tree_remove(w->base_fd, at);
 	/* What "read-rename" takes away is put back. */
-	if (strcmp(a->name, "read-rename") == 0)
-		(void)put(at, w->secrets[0], 0644);
+	const bool taken = strcmp(a->name, "read-rename") == 0;
+	if (taken || (a->evidence == WARD_SEEN_CHANGE && strncmp(a->name, "create-", 7) != 0))
+		(void)!ward_tree_put(w->base_fd, at, taken ? w->secrets[0] : "as it was\n", 0644);
 	if (on_repository(a) && outside) {
-		snprintf(at, sizeof(at), "%s/repo-%s", w->facts.work, a->name);
-		remove_tree(at);
-		(void)make_repository(w, a);
+		snprintf(at, sizeof(at), "repo-%s", a->name);
+		ward_tree_remove(w->work_fd, at);
+		(void)!make_repository(w, a);
 	}
 	snprintf(at, sizeof(at), "%s/.%s-%s", w->facts.home, w->facts.token, a->name);
 	(void)unlink(at);
 }
 
-/* FNV-1a */
-static uint64_t mix(uint64_t h, const void *data, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3;
-	return h;
-}
-
-static uint64_t scene;
-static int mix_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	char text[4096];
-	const uint64_t fields[] = {st->st_mode, (uint64_t)st->st_size, st->st_ino,
-		S_ISREG(st->st_mode) ? (uint64_t)st->st_mtim.tv_sec : 0,
-		S_ISREG(st->st_mode) ? st->st_nlink : 0};
-	(void)ftw;
-	(void)type;
-	scene = mix(mix(scene, path, strlen(path)), fields, sizeof(fields));
-	if (S_ISREG(st->st_mode)) {
-		const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
-		if (n > 0)
-			scene = mix(scene, text, (size_t)n);
-		if (fd >= 0)
-			close(fd);
-		for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++)
-			if (lgetxattr(path, attributes[i], text, sizeof(text)) > 0)
-				scene = mix(scene, attributes[i], strlen(attributes[i]));
-	}
-	return 0;
-}
-
 uint64_t ward_world_scene(const struct ward_world *w, const struct ward_attempt *a)
 {
+	static const char *const parts[] = {".git", ".vscode", ".envrc"};
+	uint64_t h = WARD_MIX_BEGIN;
 	char at[PATH_SPACE];
 
-	scene = 0xcbf29ce484222325;
-	(void)nftw(ward_attack_target(&w->facts, a->name, at, sizeof(at)), mix_file, 16, FTW_PHYS);
-	snprintf(at, sizeof(at), "%s/.%s-%s", w->facts.home, w->facts.token, a->name);
-	(void)nftw(at, mix_file, 16, FTW_PHYS);
-	static const char *const parts[] = {".git", ".vscode", ".envrc"};
-	for (size_t i = 0; on_repository(a) && i < sizeof(parts) / sizeof(*parts); i++) {
-		snprintf(at, sizeof(at), "%s/repo-%s/%s", w->facts.work, a->name, parts[i]);
-		(void)nftw(at, mix_file, 16, FTW_PHYS);
+	snprintf(at, sizeof(at), "outside/%s", a->name);
+	h = ward_tree_mix(h, w->base_fd, at);
+	const int home = open(w->facts.home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(at, sizeof(at), ".%s-%s", w->facts.token, a->name);
+	if (home >= 0) {
+		h = ward_tree_mix(h, home, at);
+		close(home);
 	}
-	return scene;
+	for (size_t i = 0; on_repository(a) && i < sizeof(parts) / sizeof(*parts); i++) {
+		snprintf(at, sizeof(at), "repo-%s/%s", a->name, parts[i]);
+		h = ward_tree_mix(h, w->work_fd, at);
+	}
+	return h;
 }
 
 uint64_t ward_world_victim(const struct ward_world *w)
 {
 	const pid_t pid = (pid_t)w->facts.victim;
-	uint64_t h = mix(0xcbf29ce484222325, w->victim_page, 4096);
+	uint64_t h = ward_mix(WARD_MIX_BEGIN, w->victim_page, 4096);
 	char at[64], line[256];
 	cpu_set_t cpus;
 	struct rlimit core = {0};
 
 	if (sched_getaffinity(pid, sizeof(cpus), &cpus) == 0)
-		h = mix(h, &cpus, sizeof(cpus));
+		h = ward_mix(h, &cpus, sizeof(cpus));
 	if (prlimit(pid, RLIMIT_CORE, NULL, &core) == 0)
-		h = mix(h, &core, sizeof(core));
+		h = ward_mix(h, &core, sizeof(core));
 	const int nice = getpriority(PRIO_PROCESS, (id_t)pid);
-	h = mix(h, &nice, sizeof(nice));
+	h = ward_mix(h, &nice, sizeof(nice));
 	static const char *const files[] = {"status", "oom_score_adj"};
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(at, sizeof(at), "/proc/%d/%s", (int)pid, files[i]);
 		FILE *in = fopen(at, "re");
 		while (in && fgets(line, sizeof(line), in))
 			if (i == 1 || strncmp(line, "TracerPid:", 10) == 0)
-				h = mix(h, line, strlen(line));
+				h = ward_mix(h, line, strlen(line));
 		if (in)
 			fclose(in);
 	}

@@ -6,12 +6,19 @@
 #pragma once
 
 #include "enforcer/attack/attack.h"
+#include "enforcer/attack/tree.h"
 
 #define WARD_SECRETS_MAX 24
 
 struct ward_world {
 	struct ward_facts facts;
+	/* The two directories that were made, and those that they were made in. What is beneath
+	   them is reached by these descriptors alone (tree.h): a session beside may change names.
+	 */
+	int base_fd, work_fd, above[2];
+	char work_name[WARD_TREE_NAME];
 	char *base;	  /* the directory around `outside`, in TMPDIR or /var/tmp */
+	char session[24]; /* what a session of wardfs is called, if one is attacked */
 	char *program;	  /* wardfs-attack in the workspace */
 	char *own_facts;  /* the same, where only the caller writes: for the controls */
 	char *facts_file; /* facts.h, in the workspace */
@@ -23,12 +30,25 @@ struct ward_world {
 	int left[2]; /* a file and a directory that the sandbox is started with */
 };
 
+/* Nothing is made yet. */
+#define WARD_WORLD_NONE                                                                            \
+	{                                                                                          \
+		.base_fd = -1, .work_fd = -1, .above = {-1, -1}, .left = { -1, -1 }                \
+	}
+
 /*
  * Makes all of it; the workspace in the current directory. On failure says what could not be made
  * in why, and takes back what was: 0 or -1.
  */
 int ward_world_make(struct ward_world *w, char *why, size_t size);
 void ward_world_clear(struct ward_world *w);
+
+/*
+ * Takes facts of the sandbox from the caller's file (facts.h): lines that take the place of the
+ * observer's for the inside alone. `work` says where the sandbox has the workspace, and so where it
+ * finds the program. 0, or -1 with what is wrong in why.
+ */
+int ward_world_tell(struct ward_world *w, const char *file, char *why, size_t size) ward_must_check;
 
 /* Is this text one of the secrets? */
 bool ward_world_told(const struct ward_world *w, const char *proof);

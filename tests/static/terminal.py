@@ -31,6 +31,7 @@ MAY = {
     "enforcer/attack/attack_main.c": r"argp_parse\(|argp_error\(",
     "enforcer/attack/facts.c": r"fprintf\(",
     "enforcer/attack/report.c": r"fprintf\(|fputs\(|putc\(",
+    "enforcer/attack/report_file.c": r"fprintf\(|fputs\(|putc\(",
     "enforcer/attack/observe.c": r"dprintf\(",
     "enforcer/attack/servers.c": r"write\(1,",
     # They ask whether it is a terminal.

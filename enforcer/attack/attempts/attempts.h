@@ -5,7 +5,8 @@
 #include "enforcer/attack/attack.h"
 
 extern const struct ward_attack_table ward_attempts_outside, ward_attempts_network,
-	ward_attempts_processes, ward_attempts_persist, ward_attempts_kernel,
+	ward_attempts_processes, ward_attempts_persist, ward_attempts_kernel, ward_attempts_calls,
+	ward_attempts_surface, ward_attempts_confinement, ward_attempts_exhaust,
 	ward_attempts_descriptors;
 
 /* A row: P, H or R for the severity. */
@@ -22,8 +23,17 @@ extern const struct ward_attack_table ward_attempts_outside, ward_attempts_netwo
 int ward_proof_of_fd(int fd, char proof[WARD_PROOF_SIZE]);
 int ward_proof_of_file(const char *path, char proof[WARD_PROOF_SIZE]);
 
-/* "WORK/NAME" in ret, which is returned; whatever is there is removed first. */
-char *ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size);
+/*
+ * "WORK/NAME" in ret. Removes what is there, and makes sure that the workspace takes a new file of
+ * that name and gives it away again: 0, or WARD_UNREADY.
+ */
+int ward_attempt_work(const struct ward_facts *f, const char *name, char *ret, size_t size);
+
+/* r of a step before the attempt itself: WARD_UNREADY where it failed. */
+int ward_attempt_step(int r);
+
+/* open(2), never waiting. -1 with ENODEV: another file lies over it, the null device. */
+int ward_attempt_open(const char *path, int flags);
 
 /* Fails with EINVAL where the world lacks what an attempt needs. */
 int ward_attempt_lacks(void);

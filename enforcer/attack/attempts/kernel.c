@@ -167,59 +167,54 @@ static int crypto_socket(const struct ward_facts *f, char *proof)
 	return socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 }
 
-static int open_as(const char *path, int flags)
-{
-	return open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 static int kernel_log(const struct ward_facts *f, char *proof)
 {
-	return open_as("/dev/kmsg", O_RDONLY);
+	return ward_attempt_open("/dev/kmsg", O_RDONLY);
 }
 
 static int memory_device(const struct ward_facts *f, char *proof)
 {
-	return open_as("/dev/mem", O_RDONLY);
+	return ward_attempt_open("/dev/mem", O_RDONLY);
 }
 
 static int core_file(const struct ward_facts *f, char *proof)
 {
-	return open_as("/proc/kcore", O_RDONLY);
+	return ward_attempt_open("/proc/kcore", O_RDONLY);
 }
 
 static int core_pattern(const struct ward_facts *f, char *proof)
 {
-	return open_as("/proc/sys/kernel/core_pattern", O_WRONLY);
+	return ward_attempt_open("/proc/sys/kernel/core_pattern", O_WRONLY);
 }
 
 static int module_loader(const struct ward_facts *f, char *proof)
 {
-	return open_as("/proc/sys/kernel/modprobe", O_WRONLY);
+	return ward_attempt_open("/proc/sys/kernel/modprobe", O_WRONLY);
 }
 
 static int sysrq(const struct ward_facts *f, char *proof)
 {
-	return open_as("/proc/sysrq-trigger", O_WRONLY);
+	return ward_attempt_open("/proc/sysrq-trigger", O_WRONLY);
 }
 
 static int hotplug(const struct ward_facts *f, char *proof)
 {
-	return open_as("/sys/kernel/uevent_helper", O_WRONLY);
+	return ward_attempt_open("/sys/kernel/uevent_helper", O_WRONLY);
 }
 
 static int fuse_device(const struct ward_facts *f, char *proof)
 {
-	return open_as("/dev/fuse", O_RDWR);
+	return ward_attempt_open("/dev/fuse", O_RDWR);
 }
 
 static int tun_device(const struct ward_facts *f, char *proof)
 {
-	return open_as("/dev/net/tun", O_RDWR);
+	return ward_attempt_open("/dev/net/tun", O_RDWR);
 }
 
 static int kvm_device(const struct ward_facts *f, char *proof)
 {
-	return open_as("/dev/kvm", O_RDWR);
+	return ward_attempt_open("/dev/kvm", O_RDWR);
 }
 
 /* --- calls whose effect no descriptor shows: made so that they change nothing where they reach ---
@@ -227,14 +222,16 @@ static int kvm_device(const struct ward_facts *f, char *proof)
 static int make_device(const struct ward_facts *f, char *proof)
 {
 	char at[4096];
-	ward_attempt_work(f, "make-device", at, sizeof(at));
+	if (ward_attempt_work(f, "make-device", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return mknod(at, S_IFCHR | 0600, 0x103 /* null */);
 }
 
 static int make_block_device(const struct ward_facts *f, char *proof)
 {
 	char at[4096];
-	ward_attempt_work(f, "make-block-device", at, sizeof(at));
+	if (ward_attempt_work(f, "make-block-device", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return mknod(at, S_IFBLK | 0600, 0x700 /* loop0 */);
 }
 

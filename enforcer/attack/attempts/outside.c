@@ -78,16 +78,18 @@ static int read_dots(const struct ward_facts *f, char *proof)
 static int read_symlink(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "read-symlink", at, sizeof(at));
-	return symlink(f->secret, at) < 0 ? -1 : ward_proof_of_file(at, proof);
+	if (ward_attempt_work(f, "read-symlink", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
+	return symlink(f->secret, at) < 0 ? WARD_UNREADY : ward_proof_of_file(at, proof);
 }
 
 static int read_symlink_above(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE], below[PATH_SPACE + 64];
-	ward_attempt_work(f, "read-symlink-above", at, sizeof(at));
+	if (ward_attempt_work(f, "read-symlink-above", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	if (symlink(f->outside, at) < 0)
-		return -1;
+		return WARD_UNREADY;
 	snprintf(below, sizeof(below), "%s/%s", at, strrchr(f->secret, '/') + 1);
 	return ward_proof_of_file(below, proof);
 }
@@ -95,7 +97,8 @@ static int read_symlink_above(const struct ward_facts *f, char *proof)
 static int read_hardlink(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "read-hardlink", at, sizeof(at));
+	if (ward_attempt_work(f, "read-hardlink", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return link(f->secret, at) < 0 ? -1 : ward_proof_of_file(at, proof);
 }
 
@@ -103,7 +106,8 @@ static int read_rename(const struct ward_facts *f, char *proof)
 {
 	char from[PATH_SPACE], at[PATH_SPACE];
 	ward_attack_target(f, "read-rename", from, sizeof(from));
-	ward_attempt_work(f, "read-rename", at, sizeof(at));
+	if (ward_attempt_work(f, "read-rename", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return rename(from, at) < 0 ? -1 : ward_proof_of_file(at, proof);
 }
 
@@ -124,18 +128,33 @@ static int read_chdir(const struct ward_facts *f, char *proof)
 	return ward_proof_of_file(strrchr(f->secret, '/') + 1, proof);
 }
 
+/* Handles can be guessed; the observer tells this one. */
 static int read_handle(const struct ward_facts *f, char *proof)
 {
+	static const char *const dirs[] = {NULL, "/", "/usr", "/etc", "/dev", "/tmp", "/home"};
 	union {
 		struct file_handle h;
 		char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-	} u = {.h.handle_bytes = MAX_HANDLE_SZ};
-	int id;
-	if (name_to_handle_at(AT_FDCWD, f->secret, &u.h, &id, 0) < 0)
-		return -1;
-	const int at = open(f->work, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-	const int fd = at < 0 ? -1 : open_by_handle_at(at, &u.h, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -1 : ward_proof_of_fd(fd, proof);
+	} u = {0};
+	unsigned byte;
+	int used = 0, e = EINVAL;
+
+	if (!f->handle || sscanf(f->handle, "%d:%n", &u.h.handle_type, &used) != 1)
+		return ward_attempt_lacks();
+	for (const char *p = f->handle + used; sscanf(p, "%2x", &byte) == 1; p += 2)
+		if (u.h.handle_bytes < MAX_HANDLE_SZ)
+			u.h.f_handle[u.h.handle_bytes++] = (unsigned char)byte;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
+		const int at =
+			open(dirs[i] ? dirs[i] : f->work, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+		const int fd = at < 0 ? -1 : open_by_handle_at(at, &u.h, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			return ward_proof_of_fd(fd, proof);
+		/* Another file system's handle is stale; what the first one says counts. */
+		e = i == 0 ? errno : e;
+	}
+	errno = e;
+	return -1;
 }
 
 static int read_list(const struct ward_facts *f, char *proof)
@@ -202,15 +221,18 @@ static int write_root_link(const struct ward_facts *f, char *proof)
 static int write_symlink(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "write-symlink", at, sizeof(at));
-	return symlink(target(f, "write-symlink"), at) < 0 ? -1
-							   : put(open(at, O_WRONLY | O_CLOEXEC));
+	if (ward_attempt_work(f, "write-symlink", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
+	if (symlink(target(f, "write-symlink"), at) < 0)
+		return WARD_UNREADY;
+	return put(open(at, O_WRONLY | O_CLOEXEC));
 }
 
 static int write_hardlink(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "write-hardlink", at, sizeof(at));
+	if (ward_attempt_work(f, "write-hardlink", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	return link(target(f, "write-hardlink"), at) < 0 ? -1 : put(open(at, O_WRONLY | O_CLOEXEC));
 }
 
@@ -268,18 +290,20 @@ static int change_remove(const struct ward_facts *f, char *proof)
 static int change_replace(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "change-replace", at, sizeof(at));
+	if (ward_attempt_work(f, "change-replace", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	if (put(open(at, O_WRONLY | O_CREAT | O_CLOEXEC, 0644)) < 0)
-		return -1;
+		return WARD_UNREADY;
 	return rename(at, target(f, "change-replace"));
 }
 
 static int change_exchange(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
-	ward_attempt_work(f, "change-exchange", at, sizeof(at));
+	if (ward_attempt_work(f, "change-exchange", at, sizeof(at)) < 0)
+		return WARD_UNREADY;
 	if (put(open(at, O_WRONLY | O_CREAT | O_CLOEXEC, 0644)) < 0)
-		return -1;
+		return WARD_UNREADY;
 	return (int)syscall(SYS_renameat2, AT_FDCWD, at, AT_FDCWD, target(f, "change-exchange"),
 		2 /* RENAME_EXCHANGE */);
 }

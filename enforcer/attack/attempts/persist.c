@@ -124,7 +124,7 @@ static int git_config_replaced(const struct ward_facts *f, char *proof)
 {
 	char from[PATH_SPACE], to[PATH_SPACE];
 	if (put_in_repo(f, "git-config-replaced", "other-config", O_CREAT) < 0)
-		return -1;
+		return WARD_UNREADY;
 	snprintf(from, sizeof(from), "%s/repo-git-config-replaced/other-config", f->work);
 	snprintf(to, sizeof(to), "%s/repo-git-config-replaced/.git/config", f->work);
 	return rename(from, to);

@@ -198,7 +198,7 @@ static json_t *session_json(const struct ward_ledger_session *s, bool there)
 		s->ended ? (s->complete ? "complete" : "incomplete") : NULL, "trail", there, "gone",
 		gone, "gone_time", gone ? when : NULL, "gone_by",
 		by ? json_integer((json_int_t)s->removed_by) : json_null(), "gone_reason",
-		by ? s->removed_reason : NULL, "on_hold", s->held ? s->held_reason : NULL);
+		by ? s->removed_reason : NULL, "held", s->held ? s->held_reason : NULL);
 }
 
 static void print_header(struct list *l)

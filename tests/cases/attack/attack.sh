@@ -32,7 +32,7 @@ expect 1 "$WARD_BUILD/wardfs" attack --preset none --i-know --json
 echo "$OUT" >../none.json
 verdicts ../none.json held >../held
 [ ! -s ../held ] || fail "held without a sandbox: $(cat ../held)"
-[ "$(verdicts ../none.json broken | wc -l)" -ge 110 ] || fail "few succeed: $(verdicts ../none.json untested)"
+[ "$(verdicts ../none.json broken | wc -l)" -ge 180 ] || fail "few succeed: $(verdicts ../none.json untested)"
 nothing_left none
 
 echo "--- wardfs"
@@ -42,7 +42,7 @@ echo "$OUT" >../root.json
 printf '%s\n' keep-home envrc editor-tasks personality >../named
 verdicts ../root.json broken >../broken
 diff ../named ../broken || fail "root: other attempts are broken than docs/attack.md names"
-[ "$(verdicts ../root.json held | wc -l)" -ge 115 ] || fail "root: $(verdicts ../root.json untested)"
+[ "$(verdicts ../root.json held | wc -l)" -ge 190 ] || fail "root: $(verdicts ../root.json untested)"
 python3 -c '
 import json, sys, xml.dom.minidom
 dom = xml.dom.minidom.parse(sys.argv[1])
@@ -89,5 +89,5 @@ rc=0
 [ $rc -eq 1 ] || fail "as a user: exit $rc: $(cat "$WARD_TMP/user.out")"
 verdicts "$WARD_TMP/home/user.json" broken >"$WARD_TMP/broken"
 diff "$WARD_TMP/named" "$WARD_TMP/broken" || fail "user: other attempts are broken than docs/attack.md names"
-[ "$(verdicts "$WARD_TMP/home/user.json" held | wc -l)" -ge 90 ] ||
+[ "$(verdicts "$WARD_TMP/home/user.json" held | wc -l)" -ge 150 ] ||
 	fail "user: $(verdicts "$WARD_TMP/home/user.json" untested)"

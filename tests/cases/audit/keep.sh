@@ -101,7 +101,7 @@ agree "on hold"
 grep -q '^ledger intact ' mine || fail "hold: $(cat mine)"
 audit list | grep -q '^short .*; on hold: case 7: "evidence"$' || fail "list: $(audit list)"
 audit list --json | python3 -c 'import json, sys
-assert {s["session"]: s["on_hold"] for s in json.load(sys.stdin)} == {
+assert {s["session"]: s["held"] for s in json.load(sys.stdin)} == {
     "short": "case 7: \"evidence\"", "long": "case 7"}' || fail "list --json: $(audit list --json)"
 # The time of the short one is over, as its control below shows, and it stays.
 sleep 2
