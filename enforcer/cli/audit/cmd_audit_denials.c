@@ -159,8 +159,7 @@ static void print_denial(
 	ward_cleanup(ward_buf_clear) struct ward_buf command = WARD_BUF_INIT;
 	put_command(&command, d);
 	if (d->line)
-		ward_outf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line,
-			d->section,
+		ward_outf("\n    to permit: %s\n    in:        [%s] of %s\n", d->line, d->section,
 			d->file ? ward_shell_quoted(&word, d->file)
 				: "the owner's policy file for this project");
 	if (!d->line && d->forbidden_by && rule && strncmp(rule, "--", 2) == 0)
