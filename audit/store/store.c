@@ -19,6 +19,7 @@
 #include "audit/store/store_internal.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/dir_owner.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 
 int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *home,
@@ -159,6 +160,26 @@ static int open_contents(
 	return 0;
 }
 
+/* Why check_dir() refused the directory, and what to type. */
+static int refused_dir(const char *path, int fd, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return ward_err_sys(err, -errno, "state directory %s", path);
+	ward_shell_word(&word, path);
+	const int r = ward_buf_error(&word);
+	if (r < 0)
+		return ward_err_sys(err, r, "state directory %s", path);
+	if (st.st_uid == geteuid())
+		return ward_err_set(err, -EPERM,
+			"other users can write to the state directory %s (fix: chmod go-w %s)",
+			path, ward_buf_str(&word));
+	return ward_err_set(err, -EPERM,
+		"state directory %s belongs to another user, uid %u (fix: run wardfs as that user, or set XDG_STATE_HOME to a directory of yours)",
+		path, (unsigned)st.st_uid);
+}
+
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
 {
 	if (path[0] != '/')
@@ -172,9 +193,7 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 		return ward_err_sys(err, -errno, "state directory %s", path);
 	r = check_dir(dir, create);
 	if (r == -EPERM)
-		return ward_err_set(err, r,
-			"state directory %s belongs to another user, or others can write to it",
-			path);
+		return refused_dir(path, dir, err);
 	if (r == 0 && create)
 		r = make_contents(dir);
 	if (r < 0)

@@ -221,6 +221,9 @@ static void say_never(
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 	const char *fix = "remove the line, or move it after";
+	/* `init` writes guards of a git directory that a session adds too: neither is too much. */
+	if (r->guard && x->n_by == 1 && !x->more && is_added(x->by[0]))
+		return;
 	/* that a file decides otherwise than what it extends is what extending is for */
 	for (size_t i = 0; r->source == WARD_SOURCE_PROFILE && i < x->n_by; i++)
 		if (x->by[i]->source != r->source)
@@ -744,9 +747,15 @@ static void check_auto(const struct checker *c)
 			"trust = high in [policy], and run --trust high; or least = process");
 }
 
-/* How no command begins: the words are compared as they are. */
+/* The time of a command that nothing names, and how no command begins. */
 static void check_shells(const struct checker *c)
 {
+	const struct ward_settings *s = &c->p->settings;
+	const struct ward_entry *time = WARD_ENTRY(c->p, command_ns);
+	if (time && s->command_ns != WARD_UNLIMITED && !s->shells.n && s->python == WARD_PYTHON_ANY)
+		say_entry(c, time,
+			"bounds only what 'wardfs exec' starts, because no [process] shell says how an agent's commands begin",
+			"shell = bash -c in [process], if they begin so; wall in [limits] bounds the whole session");
 	for (size_t i = 0; i < c->p->n_effective; i++) {
 		const struct ward_entry *e = c->p->effective[i];
 		if (WARD_ENTRY_IS(e, shells) && strpbrk(e->value, "*?["))

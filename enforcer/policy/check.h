@@ -37,6 +37,16 @@ int ward_policy_check(const struct ward_policy *p, ward_finding_fn fn, void *use
 int ward_policy_check_regrets(
 	const struct ward_policy *p, ward_finding_fn fn, void *user) ward_must_check;
 
+/* Is that sandbox path a directory of the project? */
+typedef bool (*ward_is_dir_fn)(void *user, const char *path);
+
+/*
+ * Rules of the owner's for one directory that show there what the shipped profile refuses by name,
+ * such as *.pem. The caller looks at the disk: of a file, no rule shows more than the file.
+ */
+int ward_policy_check_shown(const struct ward_policy *p, ward_is_dir_fn is_dir, ward_finding_fn fn,
+	void *user) ward_must_check;
+
 /* Where the source of the tree at this sandbox path is set; where it is not, where the base begins.
  * Borrowed. */
 void ward_policy_tree_place(

@@ -108,12 +108,19 @@ static int found(struct guards *g, enum ward_known_class class, const char *path
 	return keeps ? ward_known_found(g->known, g->host, path, class) : 0;
 }
 
+/* At every depth, "config" is the config of every directory there as well. */
+static bool no_config_beneath(int tree, const char *pattern, size_t n)
+{
+	(void)tree;
+	return n < 8 || memcmp(pattern + n - 7, "/config", 7) != 0;
+}
+
 void ward_git_dir_guards(const char *path, struct ward_buf *text)
 {
 	/* Not at every depth: refs/remotes is what fetching writes. */
 	ward_guard_lines(text, "git", "", path + 1, "");
-	ward_guard_lines(text, "git", "", path + 1, "/modules/**");
-	ward_guard_lines(text, "git", "", path + 1, "/worktrees/**");
+	ward_guard_lines_wanted(text, "git", "", path + 1, "/modules/**", no_config_beneath, -1);
+	ward_guard_lines_wanted(text, "git", "", path + 1, "/worktrees/**", no_config_beneath, -1);
 }
 
 static bool has(int dir, const char *name, mode_t type)

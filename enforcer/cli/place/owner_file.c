@@ -23,8 +23,7 @@
 /* Of 20 ms. */
 #define LOCK_TRIES 250U
 
-/* Makes the directories above file, the owner's alone. */
-static int make_dirs(const char *file, struct ward_err *err)
+int ward_owner_file_dirs(const char *file, struct ward_err *err)
 {
 	ward_cleanup_free char *path = strdup(file);
 	if (!path)
@@ -83,7 +82,7 @@ static int lock_dir(const char *file, int *ret, struct ward_err *err)
 
 static int begin(struct put *p, struct ward_err *err)
 {
-	int r = make_dirs(p->file, err);
+	int r = ward_owner_file_dirs(p->file, err);
 	return r == 0 && p->change->text ? write_beside(p->beside, p->change->text, err) : r;
 }
 

@@ -9,12 +9,18 @@
 
 #include "enforcer/cli/place/policy_place.h"
 
+/* How a file begins that `policy add` or `policy edit` makes. */
+#define WARD_OWNER_FILE_NEW "[policy]\nversion = 1\nextends = medium\n"
+
 /*
  * Appends the file's text to b. 1: got it, 0: there is none. -EINVAL: no regular file;
  * -EFBIG: more than a policy may have.
  */
 int ward_owner_file_get(const char *file, const struct ward_identity *id, struct ward_buf *b,
 	struct ward_err *err) ward_must_check;
+
+/* Makes the directories above file, the owner's alone. With the owner's rights. */
+int ward_owner_file_dirs(const char *file, struct ward_err *err) ward_must_check;
 
 /* A change of the owner's file. */
 struct ward_owner_change {

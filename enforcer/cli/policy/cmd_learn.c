@@ -630,6 +630,9 @@ static int look_first(struct args *a, struct proposal *p, struct ward_err *err)
 	int r = choose_policy(a, err);
 	if (r == 0)
 		r = ward_policy_place_look(a->o.policy, WARD_PROJECT_OWNERS, &p->place, err);
+	/* No session runs outside of a project. */
+	if (r == 0 && !p->place.in_project)
+		r = ward_err_set(err, -ENOENT, "%s", p->place.no_project);
 	if (r == 0)
 		r = ward_learned_init(&p->learned);
 	if (r < 0)

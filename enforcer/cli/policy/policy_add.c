@@ -124,7 +124,7 @@ static int make_text(
 	if (r < 0)
 		return r;
 	if (r == 0)
-		ward_buf_puts(b, "[policy]\nversion = 1\nextends = medium\n");
+		ward_buf_puts(b, WARD_OWNER_FILE_NEW);
 	ward_buf_add(b, was->data, was->len);
 	x->opened =
 		is_network(rule) && ward_policy_settings(x->place->policy)->net == WARD_NET_NONE;

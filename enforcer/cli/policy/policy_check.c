@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conf/embedded.h"
 #include "enforcer/base/cleanup.h"
@@ -127,6 +128,30 @@ static void on_finding(void *user, const struct ward_finding *f)
 		return;
 	rp->warnings += !f->note;
 	put_finding(rp, f->note ? "note" : "warning", f->file, f->line, f->what, f->why, f->fix);
+}
+
+struct shown {
+	struct report *rp;
+	const struct ward_policy_place *place;
+};
+
+static bool shown_is_dir(void *user, const char *path)
+{
+	const struct shown *s = user;
+	return S_ISDIR(ward_policy_place_type(s->place, path));
+}
+
+static void on_shown(void *user, const struct ward_finding *f)
+{
+	const struct shown *s = user;
+	on_finding(s->rp, f);
+}
+
+/* Directories of the project are looked at: a rule for one file shows that file alone. */
+static int check_shown(const struct ward_policy_place *place, struct report *rp)
+{
+	struct shown s = {rp, place};
+	return ward_policy_check_shown(place->policy, shown_is_dir, on_shown, &s);
 }
 
 /* What a host lacks is no fault of a shipped profile's, but it is this host's. */
@@ -531,6 +556,8 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 		if (r == 0)
 			r = ward_policy_check(place.policy, on_finding, rp);
 		if (r == 0)
+			r = check_shown(&place, rp);
+		if (r == 0)
 			r = ward_check_programs(place.policy, on_finding, rp, err);
 		if (r == 0)
 			r = check_sessions(&place, place.policy, true, rp);
@@ -563,7 +590,9 @@ static int check(const struct args *a, struct report *rp, struct ward_err *err)
 	if (r == 0 && ward_policy_place_find(NULL, &place, &ignored) == 0) {
 		struct ward_policy *other = place.policy;
 		place.policy = p;
-		r = look_for_secrets(&place, p, err);
+		r = check_shown(&place, rp);
+		if (r == 0)
+			r = look_for_secrets(&place, p, err);
 		if (r == 0)
 			check_secrets(p, rp);
 		if (r == 0)

@@ -55,7 +55,8 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
-	"Opens your file for this project in VISUAL, EDITOR or vi. When you save, wardfs checks "
+	"Opens your file for this project, or a new one that extends medium, in VISUAL, EDITOR or "
+	"vi. When you save, wardfs checks "
 	"the file before it installs it. If the file has an error, wardfs prints the line, and "
 	"you edit again or quit. It never installs a file with an error.\vExit status: 0 "
 	"installed, or unchanged; 1 installed, but --now could not change a session; 2 not "
@@ -64,8 +65,10 @@ static const struct argp argp = {options, parse, NULL,
 
 struct editing {
 	const struct ward_policy_place *place;
-	char *path; /* of the copy, owned */
-	struct ward_buf was, text;
+	char *path;	       /* of the copy, owned */
+	struct ward_buf was;   /* what the file says; empty: there is none */
+	struct ward_buf start; /* what the editor got */
+	struct ward_buf text;
 	struct policy_effect effect;
 };
 
@@ -73,6 +76,7 @@ static void editing_clear(struct editing *e)
 {
 	free(e->path);
 	ward_buf_clear(&e->was);
+	ward_buf_clear(&e->start);
 	ward_buf_clear(&e->text);
 	policy_effect_clear(&e->effect);
 }
@@ -80,6 +84,9 @@ static void editing_clear(struct editing *e)
 /* The copy, in a directory that is made where it is missing. As the owner. */
 static int make_copy(struct editing *e, struct ward_err *err)
 {
+	int made = ward_owner_file_dirs(e->path, err);
+	if (made < 0)
+		return made;
 	ward_cleanup_fd int fd =
 		open(e->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int r = fd < 0 ? -errno : ward_fd_write_all(fd, e->text.data, e->text.len);
@@ -151,8 +158,8 @@ static int install(struct editing *e, struct ward_err *err)
 
 static bool unchanged(const struct editing *e)
 {
-	return e->text.len == e->was.len &&
-	       (!e->text.len || memcmp(e->text.data, e->was.data, e->text.len) == 0);
+	return e->text.len == e->start.len &&
+	       (!e->text.len || memcmp(e->text.data, e->start.data, e->text.len) == 0);
 }
 
 /* Until it loads, or who edits gives up. 1: nothing was changed. */
@@ -184,13 +191,15 @@ static int begin(struct editing *e, struct ward_err *err)
 	if (ward_policy_place_need(place, err) < 0)
 		return -ENOENT;
 	int r = ward_owner_file_get(place->owner_file, &place->id, &e->was, err);
-	if (r == 0)
-		return ward_err_set(err, -ENOENT, "%s does not exist; 'wardfs init' writes one",
-			place->owner_file);
 	if (r < 0)
 		return r;
-	ward_buf_add(&e->text, e->was.data, e->was.len);
-	if (ward_buf_error(&e->text) < 0 ||
+	/* A new one begins as `policy add` begins it, and is no file before it is saved changed. */
+	if (r == 0)
+		ward_buf_puts(&e->text, WARD_OWNER_FILE_NEW);
+	else
+		ward_buf_add(&e->text, e->was.data, e->was.len);
+	ward_buf_add(&e->start, e->text.data, e->text.len);
+	if (ward_buf_error(&e->text) < 0 || ward_buf_error(&e->start) < 0 ||
 		asprintf(&e->path, "%s.edit.%ld", place->owner_file, (long)getpid()) < 0) {
 		e->path = NULL;
 		return ward_err_sys(err, -ENOMEM, "%s", place->owner_file);
@@ -225,7 +234,9 @@ int ward_policy_cmd_edit(int argc, char **argv)
 		(void)as_owner(&e, drop_copy, &ignored);
 	}
 	if (r == 1)
-		ward_outf("unchanged: %s\n", ward_shell_quoted(&word, place.owner_file));
+		ward_outf("%s: %s\n",
+			e.was.len ? "unchanged" : "not saved, so there is still no file",
+			ward_shell_quoted(&word, place.owner_file));
 	if (r == 0 && a.now)
 		r = policy_now(&place);
 	else if (r == 1)

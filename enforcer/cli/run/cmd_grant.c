@@ -232,9 +232,7 @@ static int tell_grants(const struct ward_sessions_asked *a, const json_t *sessio
 	json_t *g = NULL;
 	size_t i = 0, k = 0;
 	int status = 0, one;
-	if (!a->json)
-		ward_outf("%-14s %-20s %-8s %-8s %-10s %s\n", "ID", "SESSION", "LEFT", "USED",
-			"RIGHT", "WHAT");
+	bool any = false;
 	json_array_foreach(sessions, i, s)
 	{
 		const char *name = member(s, "session");
@@ -242,6 +240,10 @@ static int tell_grants(const struct ward_sessions_asked *a, const json_t *sessio
 		status |= one;
 		json_array_foreach(json_object_get(o, "grants"), k, g)
 		{
+			if (!a->json && !any)
+				ward_outf("%-14s %-20s %-8s %-8s %-10s %s\n", "ID", "SESSION",
+					"LEFT", "USED", "RIGHT", "WHAT");
+			any = true;
 			if (!a->json)
 				print_grant(name, g);
 			json_object_set_new(g, "session", json_string(name));
@@ -254,6 +256,8 @@ static int tell_grants(const struct ward_sessions_asked *a, const json_t *sessio
 	}
 	if (a->json)
 		ward_print_json(json_incref(all));
+	else if (!status && !any)
+		ward_say("no grant is in force; 'wardfs grant SESSION …' gives one for a while");
 	json_decref(all);
 	return status;
 }
@@ -268,7 +272,13 @@ int ward_cmd_grants(int argc, char **argv)
 	int status = ward_sessions_choose(a.session, &runtime, &sessions);
 	if (!sessions)
 		return status;
-	status |= tell_grants(&a, sessions);
+	/* A header alone says nothing. */
+	if (!a.json && !json_array_size(sessions)) {
+		if (status == 0)
+			ward_sessions_say_none();
+	} else {
+		status |= tell_grants(&a, sessions);
+	}
 	json_decref(sessions);
 	return status;
 }

@@ -61,6 +61,8 @@ static void print_mounts(const json_t *all)
 
 /* A source with more lines is named, with their number. */
 #define FEW_LINES 8
+/* Those of options and of the session stand in no file that could be looked at. */
+#define RUN_LINES 20
 
 static void print_sources(const json_t *all, bool verbose)
 {
@@ -71,8 +73,12 @@ static void print_sources(const json_t *all, bool verbose)
 	json_array_foreach(all, i, s)
 	{
 		const size_t n = json_array_size(json_object_get(s, "lines"));
-		ward_outf("  %s: %s", text(s, "source"), text(s, "file"));
-		if (!verbose && n > FEW_LINES) {
+		const bool of_run = strcmp(text(s, "source"), "run") == 0;
+		ward_outf("  %s: %s%s", text(s, "source"), text(s, "file"),
+			of_run && strcmp(text(s, "file"), "command line") == 0
+				? " and the session's own"
+				: "");
+		if (!verbose && n > (of_run ? RUN_LINES : FEW_LINES)) {
 			ward_outf(", %zu lines (-v prints them)\n", n);
 			continue;
 		}

@@ -26,6 +26,7 @@
 #include "enforcer/cli/run/run_dry.h"
 #include "enforcer/cli/run/run_index.h"
 #include "enforcer/session/guard/guard.h"
+#include "enforcer/session/owner/git_outside.h"
 #include "enforcer/session/limits/delegate.h"
 #include "enforcer/session/plan/weigh.h"
 #include "enforcer/session/run/run.h"
@@ -63,10 +64,19 @@ static void say_git_elsewhere(const struct ward_run_plan *p)
 	for (size_t i = 0; path && i < p->n_trees; i++)
 		if (p->trees[i].source && ward_path_beneath(path, p->trees[i].source))
 			return;
-	if (path)
+	if (!path)
+		return;
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, p->project.path);
+	if (ward_git_outside(p->project.fd, &text))
 		ward_sayf(
-			"git will not work inside, because its directory %s lies outside the project; 'wardfs init' writes a policy that serves it",
-			path);
+			"git will not work inside, because its directory %s lies outside the project. To serve it: cd %s && wardfs init",
+			path, ward_buf_str(&word));
+	else
+		ward_sayf(
+			"git will not work inside, because its directory %s lies outside the project and does not name this project as its work tree. If you moved the work tree: git -C %s worktree repair",
+			path, ward_buf_str(&word));
 }
 
 /* Lifted files that are named at the start; of more, their number. */
@@ -125,6 +135,15 @@ static void say_kept(const struct ward_run_plan *p)
 		hours >= 48 ? "days" : "hours");
 }
 
+/* A time that would bound nothing of this run (wardfs-policy(5), "The time of one command"). */
+static void say_command_time(const struct ward_run_plan *p)
+{
+	const struct ward_settings *s = p->settings;
+	if (s->command_ns != WARD_UNLIMITED && !s->shells.n && s->python == WARD_PYTHON_ANY)
+		ward_say(
+			"[limits] command bounds only what 'wardfs exec' starts here, because no [process] shell says how the commands of this program begin. To bound the whole session: [limits] wall");
+}
+
 /* Said before the command starts, and by --dry-run. */
 static void say_first(const struct ward_run_plan *p, bool given)
 {
@@ -137,6 +156,7 @@ static void say_first(const struct ward_run_plan *p, bool given)
 		ward_moved_say(p);
 	}
 	say_git_elsewhere(p);
+	say_command_time(p);
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
 	ward_shell_word(&word, p->project.path);
 	if (p->home_other)

@@ -266,7 +266,7 @@ static int read_one(struct place *p, const char *name, void *user, struct ward_e
 	return r < 0 ? refuse(p, name, r, err) : 0;
 }
 
-static int place_make(struct place *p, int *ret_lock);
+static int place_make(struct place *p, int *ret_lock, struct ward_err *err);
 static void make_room(struct place *p);
 
 /* Too much to be read: once more without what is gone. */
@@ -276,7 +276,7 @@ static int read_less(struct place *p, struct ward_known *k, struct ward_err *err
 	ward_cleanup_fd int lock = -1;
 	close(p->dir);
 	p->dir = -1;
-	if (place_make(p, &lock) < 0)
+	if (place_make(p, &lock, &ignored) < 0)
 		return place_open(p, &ignored) > 0 ? each_file(p, read_one, k, err)
 						   : ward_err_sys(err, -EIO, "%s", p->top);
 	make_room(p);
@@ -338,13 +338,12 @@ static int make_state(const struct place *p, struct ward_err *err)
 }
 
 /* Opens the place, made where it is missing, and takes its lock. */
-static int place_make(struct place *p, int *ret_lock)
+static int place_make(struct place *p, int *ret_lock, struct ward_err *err)
 {
-	struct ward_err ignored = WARD_ERR_INIT;
 	struct stat st;
 	/* Of the owner's home only what a session of theirs would make, too. */
 	size_t from = p->as_owner ? strlen(p->id->home) : p->state;
-	int r = p->as_owner ? 0 : make_state(p, &ignored);
+	int r = p->as_owner ? 0 : make_state(p, err);
 	if (r == 0)
 		r = make_dirs(p->top, from);
 	if (r < 0)
@@ -535,10 +534,10 @@ static void make_room(struct place *p)
 		(void)!each_file(p, drop_gone, &began_ns, &ignored);
 }
 
-static int write_all(struct place *p, const struct ward_known *k)
+static int write_all(struct place *p, const struct ward_known *k, struct ward_err *err)
 {
 	ward_cleanup_fd int lock = -1;
-	int r = place_make(p, &lock);
+	int r = place_make(p, &lock, err);
 	if (r == 0)
 		make_room(p);
 	for (size_t i = 0; i < k->n_trees && r == 0; i++)
@@ -557,12 +556,13 @@ int ward_remembered_write(const struct ward_identity *id, const char *state,
 		int found = place_find(id, state, i, &p);
 		if (found == 0)
 			continue;
+		why = WARD_ERR_INIT;
 		r = found < 0 ? found : begin(&p, &as, &why);
 		if (r < 0)
 			continue;
-		r = write_all(&p, k);
+		r = write_all(&p, k, &why);
 		ward_as_owner_end(&as);
-		if (r < 0)
+		if (r < 0 && !why.code)
 			ward_err_sys(&why, r,
 				"%s, where the repositories are kept that a start finds", p.top);
 	}
@@ -576,7 +576,8 @@ static int open_moves(struct place *p, int *ret_fd)
 {
 	ward_cleanup_fd int lock = -1;
 	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
-	int r = place_make(p, &lock);
+	struct ward_err ignored = WARD_ERR_INIT;
+	int r = place_make(p, &lock, &ignored);
 	if (r < 0)
 		return r;
 	ward_cleanup_fd int fd =
@@ -686,7 +687,8 @@ int ward_remembered_forget(const struct ward_identity *id, const char *state, co
 		p.whole = true;
 		if ((r = place_open(&p, err)) > 0) {
 			close(p.dir);
-			r = place_make(&p, &lock);
+			struct ward_err ignored = WARD_ERR_INIT;
+			r = place_make(&p, &lock, &ignored);
 			r = r < 0 ? ward_err_sys(err, r, "%s", p.top)
 				  : each_file(&p, forget_one, &f, err);
 		}

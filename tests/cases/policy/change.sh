@@ -210,3 +210,19 @@ for plant in "ln -s $WARD_TMP/secret" mkfifo; do
 	expect 2 theirs env SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=them timeout 20 "$WARDFS" policy undo
 	hasnt "$OUT$ERR" root-secret
 done
+echo "--- edit makes the first file of a project, and none where nothing is saved"
+mkdir "$WARD_TMP/new"
+cd "$WARD_TMP/new" || exit 1
+git init -q .
+export XDG_CONFIG_HOME="$WARD_TMP/new-config"
+EDITOR=true expect 0 "$WARDFS" policy edit
+has "$OUT" "not saved, so there is still no file"
+[ -z "$(find "$XDG_CONFIG_HOME" -type f)" ] || fail "made: $(find "$XDG_CONFIG_HOME")"
+printf '#!/bin/sh\nprintf "[files]\\nread = /workspace/x\\n" >>"$1"\n' >"$WARD_TMP/appends"
+chmod 755 "$WARD_TMP/appends"
+EDITOR="$WARD_TMP/appends" expect 0 "$WARDFS" policy edit
+has "$OUT" installed
+grep -q '^extends = medium$' "$XDG_CONFIG_HOME"/wardfs/projects/*.policy || fail "does not extend medium"
+expect 0 "$WARDFS" policy check
+expect 0 "$WARDFS" policy undo
+[ -z "$(find "$XDG_CONFIG_HOME" -name '*.policy')" ] || fail "undo left a file"

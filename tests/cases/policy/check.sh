@@ -329,3 +329,34 @@ has "$out" "if you mean the one at the top, write /workspace/deploy;"
 hasnt "$out" "deploy2"
 has "$out" "hide.policy:7: warning: [guard] hide = *.crt: "
 has "$out" "(use deny, which shows the name; or hide the whole directory)"
+
+echo "--- a directory that is shown with what the profile refuses in it, and a time of no command"
+cd "$WARD_TMP" || exit 1
+project shown
+cd shown || exit 1
+mkdir -p certs
+echo k >certs/x.key
+printf '%s\n[files]\nread = /workspace/certs\n' "$head" >"$PWD/../certs.policy"
+finds "$PWD/../certs.policy" 5 "in this directory it also allows what other lines refuse: medium:"
+has "$("$WARDFS" policy check "$PWD/../certs.policy")" "*.pem and 5 more lines"
+expect 0 "$WARDFS" run --policy "$PWD/../certs.policy" -- cat certs/x.key
+# Controls: lines that are repeated, and a rule for one file.
+{
+	cat ../certs.policy
+	for ending in pem key p12 pfx jks kdbx; do
+		echo "secret = /workspace/**/*.$ending"
+	done
+} >../repeated.policy
+clean "$PWD/../repeated.policy"
+expect 1 "$WARDFS" run --policy "$PWD/../repeated.policy" -- cat certs/x.key
+printf '%s\n[files]\nread = /workspace/certs/x.key\n' "$head" >../one.policy
+clean "$PWD/../one.policy"
+printf '%s\n[limits]\ncommand = 1m\n' "$head" >../time.policy
+finds "$PWD/../time.policy" 5 "bounds only what 'wardfs exec' starts"
+expect 0 "$WARDFS" run --policy "$PWD/../time.policy" -- true
+has "$ERR" "[limits] command bounds only what 'wardfs exec' starts here"
+printf '[process]\nshell = bash -c\n' | cat ../time.policy - >../shell.policy
+clean "$PWD/../shell.policy"
+expect 0 "$WARDFS" run --policy "$PWD/../shell.policy" -- true
+hasnt "$ERR" "[limits] command"
+cd ..

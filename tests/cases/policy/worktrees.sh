@@ -182,6 +182,22 @@ cp -r ../renamed ../copied
 (cd ../copied && expect 0 "$WARDFS" run --dry-run -- true && hasnt "$ERR" "$offer")
 cd "$renamed" || exit 1
 
+# Without any policy to share, the command that helps is printed, and helps.
+mkdir "$WARD_TMP/alone"
+cd "$WARD_TMP/alone" || exit 1
+project first
+git -C first commit -q --allow-empty -m start
+git -C first worktree add -q ../second -b second
+cd second || exit 1
+expect 128 "$WARDFS" run -- git status
+has "$ERR" "To serve it: cd $PWD && wardfs init"
+expect 0 "$WARDFS" init
+expect 0 "$WARDFS" run -- git status
+hasnt "$ERR" "git will not work"
+expect 0 "$WARDFS" policy check
+[ -z "$OUT" ] || fail "check finds fault with what init wrote: $OUT"
+cd "$renamed" || exit 1
+
 [ "$(id -u)" -eq 0 ] || skip "the rest needs root"
 # As root for the owner: the command acts with the owner's rights. Their directory of policies could
 # be a link.

@@ -151,6 +151,10 @@ expect 0 "$WARDFS" run --dry-run --policy key.policy -- ./ok.sh
 [ "$(echo "$OUT" | wc -l)" -le 45 ] || fail "not short: $OUT"
 has "$OUT" "lines (-v prints them)"
 has "$OUT" " SOME_API_KEY"
+# Options stand in no file: their lines are printed, beside those that the session adds.
+expect 0 "$WARDFS" run --dry-run --net example.org -- ./ok.sh
+has "$OUT" "run: command line and the session's own"
+has "$OUT" "[network] allow = example.org"
 expect 0 "$WARDFS" run --dry-run -v --policy key.policy --env OTHER=s3cr3t-too --hide '*.pem' -- ./ok.sh
 hasnt "$OUT$ERR" s3cr3t
 has "$OUT" "SOME_API_KEY (passed on)"

@@ -45,6 +45,9 @@ grant() { # ARGUMENT…; id: the grant's
 echo '--- a right, by uses: control, given, spent'
 expect 2 inside 'echo x >>docs/a'
 has "$ERR" 'Permission denied'
+expect 0 "$WARDFS" grants g
+has "$ERR" "no grant is in force"
+[ -z "$OUT" ] || fail "a table of nothing: $OUT"
 grant write '/workspace/docs/**' --uses 2 --for 1h --reason 'fix the docs'
 expect 0 "$WARDFS" grants g
 has "$OUT" "$id"

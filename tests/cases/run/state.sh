@@ -38,4 +38,19 @@ has "$OUT" twice
 expect 0 "$WARDFS" run --session twice -- sh -c 'echo $WARDFS_SESSION'
 has "$OUT" twice.2
 expect 0 "$WARDFS" audit verify --all
+
+# A state directory that others can write to, or of another user: the message says what to type.
+mkdir -p "$WARD_TMP/shared/wardfs"
+chmod 777 "$WARD_TMP/shared/wardfs"
+XDG_STATE_HOME=$WARD_TMP/shared expect 125 "$WARDFS" run -- touch started
+has "$ERR" "fix: chmod go-w $WARD_TMP/shared/wardfs"
+[ ! -e started ] || fail "ran with a trail that others can change"
+# Control: what the message says helps.
+chmod go-w "$WARD_TMP/shared/wardfs"
+XDG_STATE_HOME=$WARD_TMP/shared expect 0 "$WARDFS" run -- true
+if [ "$(id -u)" -eq 0 ]; then
+	chown -R 4711 "$WARD_TMP/shared"
+	XDG_STATE_HOME=$WARD_TMP/shared expect 125 "$WARDFS" run -- true
+	has "$ERR" "belongs to another user, uid 4711 (fix: run wardfs as that user, or set XDG_STATE_HOME"
+fi
 exit 0
