@@ -10,6 +10,7 @@
 #include "audit/log/tlog.h"
 #include "audit/store/store.h"
 #include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 #include "enforcer/cli/audit/audit_filter.h"
 
@@ -46,6 +47,9 @@ struct audit_cmd {
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
+	/* Lines "FROM TO SIGNATURE" that were given, and the last argument with some. */
+	struct ward_buf rotations;
+	const char *rotations_of;
 	struct ward_note_key witness; /* witness, verify: its key */
 	bool has_witness;
 	struct ward_note_key ledger_key; /* verify: of a ledger, for proofs of its entries */
@@ -77,6 +81,7 @@ struct audit_cmd {
 	const char *object;		   /* file, process: what is asked about */
 	const char *session;		   /* as given; NULL: the latest */
 	const char *state;		   /* --state; NULL: the default */
+	bool another; /* the answer is about another session than the latest, which has no trail */
 	struct ward_store *store;
 	bool system; /* it is the one that the system's writer keeps of owner */
 	bool owner_given;

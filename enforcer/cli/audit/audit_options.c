@@ -345,6 +345,9 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 
 error_t audit_options_check(struct audit_cmd *c)
 {
+	if (audit_keys_lacking(c))
+		return audit_options_wrong(c,
+			"neither a public key nor a file of public keys: ", audit_keys_lacking(c));
 	if (c->system && c->state)
 		return audit_options_wrong(c, "--state and --system exclude each other", "");
 	if (c->verified && (!c->all || c->n_keys))
