@@ -17,6 +17,8 @@
 /* More than anybody reads at the end of a trail. */
 #define AUDIT_LINES_MAX 1000000U
 
+#define AUDIT_LIMIT_ALL UINT64_MAX
+
 /* Seconds that somebody may wait for a collector. */
 #define AUDIT_SECONDS_MAX 86400U
 
@@ -34,6 +36,7 @@ struct audit_cmd {
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;
+	uint64_t limit; /* list: so many sessions; 0: not given; AUDIT_LIMIT_ALL */
 	uint64_t lines; /* tail: so many records, AUDIT_LINES_MAX; 0: ten */
 	struct audit_filter filter;
 	const char *output; /* report, attest, bundle, timestamp: a file; NULL: stdout */

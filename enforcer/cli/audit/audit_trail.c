@@ -199,13 +199,17 @@ int audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_ledger_view ledger = {0};
 	struct ward_verify_result res = {0};
+	ward_cleanup(ward_ledger_view_free) struct ward_ledger_view one = {0};
+	const struct ward_ledger_seen_only only = {.names = &one};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
 	bool may = r == 0;
+	if (r == 0 && !ward_ledger_view_take(&one, session, strlen(session)))
+		r = ward_err_sys(&err, -ENOMEM, "ledger");
 	/* What an earlier reading of the ledger found is enough for a warning. */
 	if (r == 0)
 		r = c->verify ? audit_ledger_read(c, root, &ledger, &err)
-			      : audit_ledger_list(c, root, &ledger, &err);
+			      : audit_ledger_list(c, root, &only, &ledger, &err);
 	if (r == 0) {
 		r = ward_verify_trail(log, session, root, ward_ledger_view_find(&ledger, session),
 			NULL, &res, &err);

@@ -51,7 +51,7 @@ static bool has_begun(struct audit_cmd *c, const char *name)
 	bool has = false;
 	if (ward_store_read_key(c->store, root, &none) < 0)
 		return false;
-	if (audit_ledger_list(c, root, &v, &none) == 0) {
+	if (audit_ledger_list(c, root, NULL, &v, &none) == 0) {
 		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
 		has = s && s->started && ward_timestamp_within(s->start_time, NULL, c->at_time);
 		ward_ledger_view_free(&v);
