@@ -83,8 +83,10 @@ filtered() {
 		audit list --no-index $filter >without 2>without.err || fail "$1, $filter: $(cat without.err)"
 		cmp with without || fail "$1, $filter: $(diff with without)"
 		hasnt "$(cat err)" older
-		[ "$(grep "without a trail" err)" = "$(grep "without a trail" without.err)" ] ||
-			fail "$1, $filter: $(cat err without.err)"
+		case $filter in
+		*--label*) ;; # trails that are gone: the index does not know their labels
+		*) [ "$(grep "without a trail" err)" = "$(grep "without a trail" without.err)" ] ;;
+		esac || fail "$1, $filter: $(cat err without.err)"
 	done
 }
 filtered "some are gone"
@@ -94,6 +96,8 @@ db = sqlite3.connect("state/index.sqlite", isolation_level=None)
 for place in "record.session net.session tally.session label.session about.session session.id".split():
     table, column = place.split(".")
     db.execute(f"UPDATE {table} SET {column} = {column} + 5000")'
+sleep 1.1 # a directory that changed just now is read by name
+audit index >/dev/null
 filtered "many"
 rows s000132
 # One that the ledger does not know; and one that no index has.
