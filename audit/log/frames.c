@@ -147,11 +147,14 @@ int ward_frames_find(int fd, struct ward_frames *ret)
 	struct stat st;
 	int r = fstat(fd, &st) < 0 ? -errno : 0;
 	uint64_t size = r == 0 ? (uint64_t)st.st_size : 0;
+	f.cut = size == 0;
 	for (uint64_t at = 0; r == 0 && at < size;) {
 		struct ward_frame one = {.at = at, .text_len = 2};
 		int what = f.n < WARD_FRAMES_MAX ? look_at(fd, at, size, &one) : LOOK_BAD;
-		if (what == LOOK_END)
+		if (what == LOOK_END) {
+			f.cut = true;
 			break;
+		}
 		r = what < 0 ? what : add_frame(&f, &one);
 		if (what == LOOK_BAD)
 			break;

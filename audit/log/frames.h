@@ -35,6 +35,7 @@ struct ward_frames {
 	struct ward_frame *v;
 	size_t n;
 	uint64_t size; /* of the whole text */
+	bool cut;      /* the file ends within a frame, or has none */
 };
 
 /* True if the file begins as a frame does. */

@@ -365,6 +365,14 @@ unsigned ward_log_missing(const struct ward_log *l)
 	return 0;
 }
 
+unsigned ward_log_cut(const struct ward_log *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].packed && l->v[i].frames.cut)
+			return l->v[i].number;
+	return 0;
+}
+
 int ward_log_file(struct ward_log *l, size_t i, struct ward_log_file *ret)
 {
 	if (i >= l->n)

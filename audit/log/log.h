@@ -42,6 +42,11 @@ bool ward_log_has_writer(struct ward_log *l);
 unsigned ward_log_place(const struct ward_log *l, uint64_t *at);
 /* The number of the first missing segment before an existing one; 0: none. */
 unsigned ward_log_missing(const struct ward_log *l);
+/*
+ * The number of the first compressed segment whose file ends within a frame, or is empty. 0: none,
+ * or one that was cut between two frames.
+ */
+unsigned ward_log_cut(const struct ward_log *l);
 
 /* The files: segment i, its descriptor borrowed. -ENOENT: there are no more. */
 struct ward_log_file {

@@ -192,8 +192,26 @@ static int list_open(struct ward_index_db *x, struct ward_store_names *ret)
 	return r < 0 ? r : rc == SQLITE_DONE ? 0 : -ENODATA;
 }
 
+/* The rows that the statement has, of trails that are as they were indexed. SQLITE_DONE: all. */
+static int take_rows(sqlite3_stmt *s, sqlite3_stmt *find, const struct ward_index_current *now,
+	struct ward_index_abouts *ret, int *ret_rc)
+{
+	int r = 0, rc = SQLITE_OK;
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *stamp = (const char *)sqlite3_column_text(s, 1);
+		if (name && stamp &&
+			ward_index_is_current(now, name, stamp, sqlite3_column_int64(s, 2)))
+			r = take_row(ret, s, find);
+	}
+	*ret_rc = rc;
+	return r;
+}
+
+/* names NULL: of all. */
 static int read_rows(struct ward_index_db *x, const struct ward_index_current *now,
-	const struct ward_index_wanted *wanted, struct ward_index_abouts *ret)
+	const struct ward_index_wanted *wanted, const struct ward_store_names *names,
+	struct ward_index_abouts *ret)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	sqlite3_stmt *s = NULL, *find = NULL;
@@ -201,7 +219,8 @@ static int read_rows(struct ward_index_db *x, const struct ward_index_current *n
 			  " a.status, a.signal, a.started, ");
 	put_wanted(&b, wanted);
 	ward_buf_puts(&b, " FROM session s LEFT JOIN about a ON a.session = s.id"
-			  " WHERE s.odd = 0 AND s.records > 0 ORDER BY s.name");
+			  " WHERE s.odd = 0 AND s.records > 0");
+	ward_buf_puts(&b, names ? " AND s.name = :name" : " ORDER BY s.name");
 	ret->texts = calloc(1, sizeof(*ret->texts));
 	int r = ret->texts && ward_buf_error(&b) == 0 ? 0 : -ENOMEM;
 	int rc = sqlite3_prepare_v2(x->db, ward_buf_str(&b), -1, &s, NULL);
@@ -210,22 +229,25 @@ static int read_rows(struct ward_index_db *x, const struct ward_index_current *n
 			x->db, "SELECT text FROM word WHERE id = ?", -1, &find, NULL);
 	if (rc == SQLITE_OK)
 		bind_wanted(s, wanted);
-	while (r == 0 && rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
-		const char *stamp = (const char *)sqlite3_column_text(s, 1);
-		rc = SQLITE_OK;
-		if (name && stamp &&
-			ward_index_is_current(now, name, stamp, sqlite3_column_int64(s, 2)))
-			r = take_row(ret, s, find);
+	const int at = s ? sqlite3_bind_parameter_index(s, ":name") : 0;
+	for (size_t i = 0; r == 0 && rc == SQLITE_OK && names && i < names->n; i++) {
+		bind_text(s, at, names->v[i], strlen(names->v[i]));
+		r = take_rows(s, find, now, ret, &rc);
+		rc = rc == SQLITE_DONE ? sqlite3_reset(s) : rc;
 	}
+	if (r == 0 && rc == SQLITE_OK && !names)
+		r = take_rows(s, find, now, ret, &rc);
+	if (names && ret->n > 0)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
+	rc = names && rc == SQLITE_OK ? SQLITE_DONE : rc;
 	(void)sqlite3_finalize(s);
 	(void)sqlite3_finalize(find);
 	ret->filled = true;
 	return r < 0 ? r : rc == SQLITE_DONE ? 0 : -ENODATA;
 }
 
-int ward_index_about_all(struct ward_store *st, const struct ward_index_wanted *wanted,
-	struct ward_index_abouts *ret, struct ward_err *err)
+static int about(struct ward_store *st, const struct ward_index_wanted *wanted,
+	const struct ward_store_names *names, struct ward_index_abouts *ret, struct ward_err *err)
 {
 	ward_cleanup(ward_index_db_close) struct ward_index_db x = {0};
 	ward_cleanup(ward_index_current_clear) struct ward_index_current now = {0};
@@ -238,8 +260,20 @@ int ward_index_about_all(struct ward_store *st, const struct ward_index_wanted *
 	ward_index_abouts_clear(ret);
 	ret->complete = ward_index_is_of_today(&now);
 	if (wanted)
-		r = read_rows(&x, &now, wanted, ret);
+		r = read_rows(&x, &now, wanted, names, ret);
 	if (r == 0 && ret->complete)
 		r = list_open(&x, &ret->open);
 	return r < 0 && r != -ENODATA ? ward_err_sys(err, r, "index") : r;
+}
+
+int ward_index_about_all(struct ward_store *st, const struct ward_index_wanted *wanted,
+	struct ward_index_abouts *ret, struct ward_err *err)
+{
+	return about(st, wanted, NULL, ret, err);
+}
+
+int ward_index_about_some(struct ward_store *st, const struct ward_index_wanted *wanted,
+	const struct ward_store_names *names, struct ward_index_abouts *ret, struct ward_err *err)
+{
+	return about(st, wanted, names, ret, err);
 }

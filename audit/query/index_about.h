@@ -51,6 +51,10 @@ struct ward_index_wanted {
  */
 int ward_index_about_all(struct ward_store *st, const struct ward_index_wanted *wanted,
 	struct ward_index_abouts *ret, struct ward_err *err) ward_must_check;
+/* The same of these sessions alone; what is missing in the index is missing in the answer. */
+int ward_index_about_some(struct ward_store *st, const struct ward_index_wanted *wanted,
+	const struct ward_store_names *names, struct ward_index_abouts *ret,
+	struct ward_err *err) ward_must_check;
 void ward_index_abouts_clear(struct ward_index_abouts *a);
 /* NULL: there is none. *hint, 0 at first, makes asking in the order of names fast. */
 const struct ward_index_about *ward_index_abouts_find(

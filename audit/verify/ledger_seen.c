@@ -127,7 +127,8 @@ int ward_ledger_seen_put(const uint8_t root[WARD_KEY_BYTES], const struct ward_l
 {
 	static const uint8_t none[WARD_MAC_BYTES];
 	uint8_t mac[WARD_MAC_BYTES];
-	if (v->result.state != WARD_VERIFY_INTACT || at->n == 0 || at->notes_size == 0)
+	if (v->result.state != WARD_VERIFY_INTACT || at->n == 0 || at->notes_size == 0 ||
+		v->left_out > 0)
 		return -ENODATA;
 	ward_buf_add(b, HEAD, HEAD_LEN);
 	ward_buf_add(b, none, sizeof(none));
@@ -154,6 +155,9 @@ struct from {
 	const char *p;
 	size_t left;
 	int error; /* sticky */
+	/* The keys of the session that was read or passed over last. */
+	uint64_t n_keys;
+	const char *keys;
 };
 
 static void take_bytes(struct from *f, void *to, size_t n)
@@ -205,6 +209,29 @@ static char *take_owned(struct from *f, bool there)
 	return text;
 }
 
+static void pass_bytes(struct from *f, uint64_t n)
+{
+	if (f->error == 0 && n > f->left)
+		f->error = -EBADMSG;
+	if (f->error < 0)
+		return;
+	f->p += n;
+	f->left -= n;
+}
+
+/* Most sessions have those of the one before. */
+static void pass_keys(struct from *f)
+{
+	const size_t size = sizeof(((struct ward_ledger_session *)NULL)->keys);
+	if (take_number(f) != 0)
+		return;
+	f->n_keys = take_number(f);
+	f->keys = f->p;
+	pass_bytes(f, size);
+	if (f->n_keys > size / sizeof(struct ward_public_key))
+		f->error = -EBADMSG;
+}
+
 static void take_session(struct from *f, struct ward_ledger_view *v)
 {
 	char name[WARD_SESSION_NAME_MAX + 1];
@@ -245,15 +272,65 @@ static void take_session(struct from *f, struct ward_ledger_view *v)
 		take_bytes(f, s->checkpoint.root, sizeof(s->checkpoint.root));
 		take_bytes(f, s->checkpoint.signature, sizeof(s->checkpoint.signature));
 	}
-	if (take_number(f) == 0) {
-		s->n_keys = take_number(f);
-		take_bytes(f, s->keys, sizeof(s->keys));
-	} else if (had > 0) {
-		s->n_keys = v->v[had - 1].n_keys;
-		memcpy(s->keys, v->v[had - 1].keys, sizeof(s->keys));
+	pass_keys(f);
+	if (f->error < 0 || !f->keys)
+		return;
+	s->n_keys = f->n_keys;
+	memcpy(s->keys, f->keys, sizeof(s->keys));
+}
+
+static void pass_text(struct from *f)
+{
+	pass_bytes(f, take_number(f));
+}
+
+/* *ret_name: its name of *ret_len bytes. */
+static void pass_session(struct from *f, const char **ret_name, size_t *ret_len)
+{
+	const uint64_t len = take_number(f);
+	*ret_name = f->p;
+	*ret_len = len;
+	pass_bytes(f, len);
+	const uint64_t flags = take_number(f);
+	pass_bytes(f, 2 * sizeof(uint64_t) + WARD_MAC_BYTES);
+	pass_text(f); /* start, end */
+	pass_text(f);
+	pass_bytes(f, sizeof(uint64_t));
+	pass_text(f); /* expired, removed */
+	pass_text(f);
+	pass_bytes(f, sizeof(uint64_t));
+	pass_text(f); /* why, held */
+	pass_text(f);
+	pass_bytes(f, sizeof(uint64_t));
+	pass_text(f); /* reason, cause */
+	pass_text(f);
+	if (flags & CHECKPOINT)
+		pass_bytes(f, sizeof(uint64_t) + WARD_HASH_BYTES + WARD_SIGN_BYTES);
+	pass_keys(f);
+}
+
+static void take_sessions(struct from *f, struct ward_ledger_view *v, uint64_t n,
+	const struct ward_ledger_seen_only *only)
+{
+	const uint64_t newest = only ? only->newest : n;
+	if (f->error == 0)
+		f->error = ward_ledger_view_reserve(v, newest < n ? newest : n);
+	for (; f->error == 0 && n > 0; n--) {
+		struct from at = *f;
+		const char *name = NULL;
+		size_t len = 0;
+		if (n <= newest) {
+			take_session(f, v);
+			continue;
+		}
+		pass_session(f, &name, &len);
+		if (f->error == 0 && only->names && ward_ledger_view_has(only->names, name, len)) {
+			take_session(&at, v);
+			*f = at;
+		} else {
+			v->left_out++;
+		}
 	}
-	if (s->n_keys > sizeof(s->keys) / sizeof(*s->keys))
-		f->error = -EBADMSG;
 }
 
 static void take_keys(struct from *f, struct ward_ledger_view *v)
@@ -285,8 +362,8 @@ static void take_keys(struct from *f, struct ward_ledger_view *v)
 }
 
 int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
-	const char *data, size_t len, struct ward_ledger_resume *ret_at,
-	struct ward_ledger_view *ret)
+	const char *data, size_t len, const struct ward_ledger_seen_only *only,
+	struct ward_ledger_resume *ret_at, struct ward_ledger_view *ret)
 {
 	struct ward_ledger_resume at = {0};
 	struct ward_ledger_files_id of;
@@ -297,7 +374,7 @@ int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_
 	mac_of(root, data + BODY, len - BODY, mac);
 	if (sodium_memcmp(mac, data + HEAD_LEN, sizeof(mac)) != 0)
 		return -EBADMSG;
-	struct from f = {data + BODY, len - BODY, 0};
+	struct from f = {.p = data + BODY, .left = len - BODY};
 	take_bytes(&f, of.v, sizeof(of.v));
 	if (memcmp(of.v, id->v, sizeof(of.v)) != 0)
 		return -EBADMSG;
@@ -314,10 +391,8 @@ int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_
 	/* Each takes more bytes than that. */
 	if (n > f.left / sizeof(n))
 		f.error = -EBADMSG;
-	if (f.error == 0)
-		f.error = ward_ledger_view_reserve(&v, n);
-	for (; f.error == 0 && n > 0; n--)
-		take_session(&f, &v);
+	v.seen_at = (size_t)(f.p - data);
+	take_sessions(&f, &v, n, only);
 	if (f.error == 0 && (f.left > 0 || at.n == 0 || at.tree.n != at.n || at.notes_size == 0))
 		f.error = -EBADMSG;
 	if (f.error < 0) {
@@ -327,4 +402,21 @@ int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_
 	*ret_at = at;
 	*ret = v;
 	return 0;
+}
+
+bool ward_ledger_seen_left_out_one_of(
+	const char *data, size_t len, const struct ward_ledger_view *v, size_t had)
+{
+	struct from f = {.p = data + v->seen_at, .left = len - v->seen_at};
+	if (v->n == had || v->left_out == 0)
+		return false;
+	/* Those behind `had` alone are asked for. */
+	while (f.left > 0 && f.error == 0) {
+		const char *name = NULL;
+		size_t n = 0;
+		pass_session(&f, &name, &n);
+		if (f.error == 0 && ward_ledger_view_has(v, name, n) > had)
+			return true;
+	}
+	return f.error < 0;
 }

@@ -34,11 +34,24 @@ int ward_ledger_files_id(int fd, int notes_fd, struct ward_ledger_files_id *ret)
 int ward_ledger_seen_put(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
 	const struct ward_ledger_resume *at, const struct ward_ledger_view *v,
 	struct ward_buf *b) ward_must_check;
+/* Which sessions are wanted: the newest ones, and those that this view has (NULL: none). */
+struct ward_ledger_seen_only {
+	size_t newest;
+	const struct ward_ledger_view *names;
+};
 /*
- * Takes the file apart. -EBADMSG: the file is not whole, was not made with this root key, or speaks
- * of other files than id. Of the checkpoint of a session comes what its trail is compared with:
- * size, root, number and signature. ward_ledger_view_free().
+ * Takes the file apart. only: the view has these sessions alone, and says in left_out how many it
+ * does not have; NULL: all. -EBADMSG: the file is not whole, was not made with this root key, or
+ * speaks of other files than id. Of the checkpoint of a session comes what its trail is compared
+ * with: size, root, number and signature. ward_ledger_view_free().
  */
 int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
-	const char *data, size_t len, struct ward_ledger_resume *ret_at,
-	struct ward_ledger_view *ret) ward_must_check;
+	const char *data, size_t len, const struct ward_ledger_seen_only *only,
+	struct ward_ledger_resume *ret_at, struct ward_ledger_view *ret) ward_must_check;
+/*
+ * After later entries came into a view of some sessions that had `had`: true if one of them is
+ * about a session that was left out. Such a view is wrong: what the session was before is missing.
+ * Take the file apart again with this view as the wanted names.
+ */
+bool ward_ledger_seen_left_out_one_of(
+	const char *data, size_t len, const struct ward_ledger_view *v, size_t had);

@@ -46,6 +46,11 @@ const struct ward_ledger_session *ward_ledger_view_find(
 	return slot && *slot ? &v->v[*slot - 1] : NULL;
 }
 
+size_t ward_ledger_view_has(const struct ward_ledger_view *v, const char *name, size_t len)
+{
+	return v->n_slots && len <= WARD_SESSION_NAME_MAX ? *slot_of(v, name, len) : 0;
+}
+
 /* n is a power of two. */
 static int grow_to(struct ward_ledger_view *v, size_t n)
 {

@@ -73,6 +73,10 @@ struct ward_ledger_view {
 	uint64_t before;  /* entries that an earlier verification took (ledger_resume.h) */
 	struct ward_ledger_session *v; /* in the order in which they started */
 	size_t n;
+	/* Of a view of some sessions (ledger_seen.h): how many are not in v, and where they stand.
+	 */
+	size_t left_out;
+	size_t seen_at;
 	size_t *slots; /* place in v plus one, by name; 0: free. Of a power of two */
 	size_t n_slots;
 };
@@ -90,6 +94,8 @@ void ward_ledger_say_before(struct ward_ledger_view *v);
 /* The enrolled ones into ret, at most max. Returns how many. */
 size_t ward_ledger_view_enrolled(
 	const struct ward_ledger_view *v, struct ward_public_key *ret, size_t max);
+/* The place of the session of this name in v, from 1; 0: there is none. */
+size_t ward_ledger_view_has(const struct ward_ledger_view *v, const char *name, size_t len);
 /* NULL if the ledger does not know the session. Borrowed. */
 const struct ward_ledger_session *ward_ledger_view_find(
 	const struct ward_ledger_view *v, const char *session);

@@ -4,7 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "audit/log/segments.h"
 #include "enforcer/base/cut.h"
 
 const char *ward_verify_state_name(enum ward_verify_state s)
@@ -43,4 +45,19 @@ void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state stat
 	va_start(ap, fmt);
 	ward_verify_vsay(ret, fmt, ap);
 	va_end(ap);
+}
+
+void ward_verify_name_segment(const struct ward_log *log, struct ward_verify_result *ret)
+{
+	char name[WARD_SEGMENT_NAME_MAX];
+	const unsigned missing = ward_log_missing(log), cut = ward_log_cut(log);
+	const size_t n = strlen(ret->text);
+	if (missing == 0 && cut == 0)
+		return;
+	ward_segment_name(name, missing ? missing : cut, !missing);
+	if (missing)
+		snprintf(ret->text + n, sizeof(ret->text) - n, "; the file %s is missing", name);
+	else
+		snprintf(ret->text + n, sizeof(ret->text) - n,
+			"; the compressed file %s ends too early: it was cut or changed", name);
 }

@@ -220,14 +220,6 @@ static int suspect_trail(const struct walk *w, struct ward_log *log, const char 
 	return r;
 }
 
-static void name_segment(unsigned number, struct ward_verify_result *ret)
-{
-	char name[WARD_SEGMENT_NAME_MAX];
-	size_t n = strlen(ret->text);
-	ward_segment_name(name, number, false);
-	snprintf(ret->text + n, sizeof(ret->text) - n, "; the file %s is missing", name);
-}
-
 int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_session *known, const struct ward_checkpoint_list *notes,
 	struct ward_verify_result *ret, struct ward_err *err)
@@ -266,8 +258,8 @@ int ward_verify_trail(struct ward_log *log, const char *session, const uint8_t r
 		judge_end(&w, known, log, size, &res);
 	if (r == 0 && good)
 		judge_checkpoints(&w, &res);
-	else if (r == 0 && ward_log_missing(log) > 0)
-		name_segment(ward_log_missing(log), &res);
+	if (r == 0 && (!good || res.state == WARD_VERIFY_TRUNCATED))
+		ward_verify_name_segment(log, &res);
 	ward_chain_wipe(w.key, sizeof(w.key));
 	if (r < 0)
 		return r;

@@ -253,6 +253,8 @@ int ward_verify_public(struct ward_log *log, const struct ward_checkpoint_list *
 	}
 	if (r < 0)
 		return ward_err_sys(err, r, "log");
+	if (res.state == WARD_VERIFY_DELETED || res.state == WARD_VERIFY_TRUNCATED)
+		ward_verify_name_segment(log, &res);
 	res.records = w.held.n;
 	res.gaps = w.gaps_held;
 	*ret = res;

@@ -49,6 +49,7 @@ ROWS = {
     "start": ("start", "start of `-- true`, ms", None),
     "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
     "trail": ("trail", "records to disk, verification", None),
+    "sessions": ("sessions", "questions over many sessions", None),
     "replay": ("replay", "git checkout outside, with a session that watches", None),
     "net": ("net", "start, streams and connections through the broker", None),
     "wasm": ("wasm", "mode wasm: start, Fibonacci, JSON", None),
@@ -64,7 +65,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "net", "replay", "wasm", "image", "container", "tasks")
+ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks")
 IO_BYTES = 192 << 20
 
 
@@ -407,6 +408,24 @@ def trail_rows(build, where, records):
     return result
 
 
+QUESTIONS = {"list": ["list"], "list-all": ["list", "--limit", "all"], "list-kind": ["list", "--kind", "deny"],
+             "list-label": ["list", "--label", "ticket=A-17"], "summary": ["summary", "s000001"]}
+
+
+def sessions_rows(build, where, sessions):
+    """Questions over many sessions (tests/support/manysessions.c): milliseconds of the processor's time."""
+    state = os.path.join(where, "sessions-state")
+    shutil.rmtree(state, ignore_errors=True)
+    quiet(f"{build}/tests/support/manysessions", state, str(sessions))
+    audit = [f"{build}/wardfs", "audit"]
+    quiet(*audit, "index", "--state", state)
+    quiet(*audit, "list", "--state", state)  # reads the whole ledger once
+    result = {name: 1000 * min(seconds_of(*audit, *question, "--state", state)[1] for _ in range(3))
+              for name, question in QUESTIONS.items()}
+    shutil.rmtree(state)
+    return {"sessions": sessions, **result}
+
+
 def net_rows(build, where):
     """Direct and through the broker, in a network namespace of its own (net.py)."""
     out = Native().run(where, ["unshare", "--net", "/usr/bin/python3", os.path.join(HERE, "net.py"),
@@ -468,6 +487,9 @@ def measure(options, scratch, sections):
             if section == "trail":
                 for name, value in trail_rows(options.build, data["trail", "native"], options.records).items():
                     times.setdefault("trail", {}).setdefault(name, []).append(value)
+            if section == "sessions":
+                for name, value in sessions_rows(options.build, data[section, "native"], options.sessions).items():
+                    times.setdefault(section, {}).setdefault(name, []).append(value)
             if section == "replay" and not options.no_guarded and os.geteuid() == 0:
                 for name, value in replay.rows(options.build, data["replay", "native"]).items():
                     times.setdefault("replay", {}).setdefault(name, []).append(value)
@@ -558,6 +580,11 @@ def table(times, wanted):
               f"question about one file among {median['records']:,.0f}: {median['question-ms']:.0f} ms (< 100)")
         print(f"compressed: {median['packed-bytes-per-record']:.1f} bytes a record (≤ 60), in a second of "
               f"CPU {median['packed-MB-per-s']:.0f} MB; verified {median['verify-packed-MB-per-s']:.0f} MB")
+    if "sessions" in times:
+        median = {name: statistics.median(v) for name, v in times["sessions"].items()}
+        result["sessions"] = {"median_ms": median, "rounds": times["sessions"]}
+        print(f"questions over {median['sessions']:,.0f} sessions, ms of CPU (to reach: < 100): " +
+              ", ".join(f"{name} {median[name]:.0f}" for name in QUESTIONS))
     if "replay" in times:
         median = {name: statistics.median(v) for name, v in times["replay"].items()}
         result["replay"] = {"median": median, "rounds": times["replay"]}
@@ -608,6 +635,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--records", type=int, default=RECORDS, metavar="N",
                         help="trail: so many (10,000,000 take some minutes and 8 GB)")
+    parser.add_argument("--sessions", type=int, default=100_000, metavar="N",
+                        help="sessions: so many (100,000 take two minutes and 1 GB)")
     parser.add_argument("--no-peers", action="store_true", help="without "
                         + " and ".join(peer.name for peer in PEERS))
     parser.add_argument("--uring", action="store_true", help="guarded twice: with FUSE over io_uring "

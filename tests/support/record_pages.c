@@ -137,24 +137,36 @@ static void put_wrapped(const char *name, const char *text)
 	puts("");
 }
 
-static void put_kinds(void)
+static void put_kind(size_t i)
 {
 	static const char *const who[] = {"supervisor", "filesystem", "broker", "writer"};
+	const char *before = "";
+	printf("| `%s` | ", kinds[i].name);
+	for (size_t k = 0; k < sizeof(who) / sizeof(*who); k++) {
+		if (!(kinds[i].by >> k & 1))
+			continue;
+		printf("%s%s", before, who[k]);
+		before = ", ";
+	}
+	fputs(" | `", stdout);
+}
+
+/* A cell of a table takes two lines of a terminal at most; what is more is in another row. */
+#define CELL (2 * COLUMNS - 40)
+static void put_kinds(void)
+{
 	puts("| kind | of | members |\n|---|---|---|");
 	for (size_t i = 0; i < KINDS; i++) {
-		const char *before = "";
-		printf("| `%s` | ", kinds[i].name);
-		for (size_t k = 0; k < sizeof(who) / sizeof(*who); k++) {
-			if (!(kinds[i].by >> k & 1))
-				continue;
-			printf("%s%s", before, who[k]);
-			before = ", ";
-		}
-		fputs(" | `", stdout);
-		before = "";
+		int columns = 0;
+		put_kind(i);
 		for (const enum ward_event_tag *t = kinds[i].has; *t != WARD_TAG_NONE; t++) {
-			printf("%s%s", before, ward_record_members[*t].name);
-			before = " ";
+			const char *name = ward_record_members[*t].name;
+			if (columns + 1 + (int)strlen(name) > CELL) {
+				puts("` |");
+				put_kind(i);
+				columns = 0;
+			}
+			columns += printf("%s%s", columns ? " " : "", name);
 		}
 		puts("` |");
 	}

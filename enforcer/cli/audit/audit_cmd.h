@@ -10,11 +10,14 @@
 #include "audit/log/tlog.h"
 #include "audit/store/store.h"
 #include "audit/verify/verify.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 #include "enforcer/cli/audit/audit_filter.h"
 
 /* More than anybody reads at the end of a trail. */
 #define AUDIT_LINES_MAX 1000000U
+
+#define AUDIT_LIMIT_ALL UINT64_MAX
 
 /* Seconds that somebody may wait for a collector. */
 #define AUDIT_SECONDS_MAX 86400U
@@ -33,6 +36,7 @@ struct audit_cmd {
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;
+	uint64_t limit; /* list: so many sessions; 0: not given; AUDIT_LIMIT_ALL */
 	uint64_t lines; /* tail: so many records, AUDIT_LINES_MAX; 0: ten */
 	struct audit_filter filter;
 	const char *output; /* report, attest, bundle, timestamp: a file; NULL: stdout */
@@ -46,6 +50,9 @@ struct audit_cmd {
 	/* verify: public keys; with them neither root key nor ledger is looked at */
 	struct ward_public_key keys[WARD_VERIFY_KEYS_MAX];
 	size_t n_keys;
+	/* Lines "FROM TO SIGNATURE" that were given, and the last argument with some. */
+	struct ward_buf rotations;
+	const char *rotations_of;
 	struct ward_note_key witness; /* witness, verify: its key */
 	bool has_witness;
 	struct ward_note_key ledger_key; /* verify: of a ledger, for proofs of its entries */
@@ -77,6 +84,7 @@ struct audit_cmd {
 	const char *object;		   /* file, process: what is asked about */
 	const char *session;		   /* as given; NULL: the latest */
 	const char *state;		   /* --state; NULL: the default */
+	bool another; /* the answer is about another session than the latest, which has no trail */
 	struct ward_store *store;
 	bool system; /* it is the one that the system's writer keeps of owner */
 	bool owner_given;

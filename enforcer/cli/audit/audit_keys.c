@@ -33,26 +33,33 @@ static bool has_key(const struct audit_cmd *c, const struct ward_public_key *k)
 }
 
 /*
- * "FROM TO SIGNATURE": TO counts as FROM does. One that leads from a key that was not given is
- * passed over; one whose signature does not hold is no line of a file of keys.
+ * "FROM TO SIGNATURE", where the signature is FROM's. False: another one, which is no line of a
+ * file of keys.
  */
-static bool add_rotation(struct audit_cmd *c, const char *line, size_t len)
+static bool read_rotation(
+	const char *line, size_t len, struct ward_public_key *ret_from, char to[WARD_VKEY_MAX])
 {
 	char from[WARD_VKEY_MAX];
-	char to[WARD_VKEY_MAX];
 	char signature[WARD_SIGNATURE_TEXT_MAX];
 	char copy[WARD_ROTATION_MAX];
 	int end = 0;
-	struct ward_public_key k;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	if (len >= sizeof(copy))
 		return false;
 	snprintf(copy, sizeof(copy), "%.*s", (int)len, line);
 	if (sscanf(copy, "%79s %79s %91s%n", from, to, signature, &end) != 3 ||
-		(size_t)end != len || ward_public_key_parse(from, strlen(from), &k) < 0)
+		(size_t)end != len || ward_public_key_parse(from, strlen(from), ret_from) < 0)
 		return false;
 	ward_ledger_rotate_text(&text, from, to);
-	if (!ward_public_key_check(&k, text.data, text.len, signature))
+	return ward_public_key_check(ret_from, text.data, text.len, signature);
+}
+
+/* TO counts as FROM does. One that leads from a key that was not given is passed over. */
+static bool add_rotation(struct audit_cmd *c, const char *line, size_t len)
+{
+	char to[WARD_VKEY_MAX];
+	struct ward_public_key k;
+	if (!read_rotation(line, len, &k, to))
 		return false;
 	if (!has_key(c, &k))
 		return true;
@@ -62,12 +69,39 @@ static bool add_rotation(struct audit_cmd *c, const char *line, size_t len)
 	return has_key(c, &k) || add_key(c, to, strlen(to));
 }
 
+/* Keys and rotations come in any order: as long as one of them leads to another key. */
+static bool follow_rotations(struct audit_cmd *c)
+{
+	for (size_t had = SIZE_MAX; had != c->n_keys;) {
+		had = c->n_keys;
+		for (const char *p = ward_buf_str(&c->rotations); *p; p += strspn(p, "\n")) {
+			const size_t len = strcspn(p, "\n");
+			if (!add_rotation(c, p, len))
+				return false;
+			p += len;
+		}
+	}
+	return true;
+}
+
+static bool keep_rotation(struct audit_cmd *c, const char *arg, const char *line, size_t len)
+{
+	char to[WARD_VKEY_MAX];
+	struct ward_public_key from;
+	if (!read_rotation(line, len, &from, to))
+		return false;
+	ward_buf_add(&c->rotations, line, len);
+	ward_buf_putc(&c->rotations, '\n');
+	c->rotations_of = arg;
+	return ward_buf_error(&c->rotations) == 0;
+}
+
 bool audit_keys_take(struct audit_cmd *c, const char *arg)
 {
 	if (ward_chain_setup() < 0)
 		return false;
 	if (add_key(c, arg, strlen(arg)))
-		return true;
+		return follow_rotations(c);
 	if (ward_note_key_parse(arg, strlen(arg), &c->ledger_key) == 0 &&
 		c->ledger_key.type == WARD_NOTE_ED25519 && !c->has_ledger_key) {
 		c->has_ledger_key = true;
@@ -82,13 +116,16 @@ bool audit_keys_take(struct audit_cmd *c, const char *arg)
 	size_t n = 0;
 	for (; *p; p += strspn(p, "\n"), n++) {
 		size_t len = strcspn(p, "\n");
-		if (memchr(p, ' ', len) ? !add_rotation(c, p, len) : !add_key(c, p, len))
+		if (memchr(p, ' ', len) ? !keep_rotation(c, arg, p, len) : !add_key(c, p, len))
 			return false;
 		p += len;
 	}
-	/* Lines that lead from keys nobody gave are no key: without one the host's own would judge.
-	 */
-	return n > 0 && c->n_keys > 0;
+	return n > 0 && follow_rotations(c);
+}
+
+const char *audit_keys_lacking(const struct audit_cmd *c)
+{
+	return c->n_keys == 0 ? c->rotations_of : NULL;
 }
 
 bool audit_keys_lead(struct audit_cmd *c, const char *rotations)

@@ -12,8 +12,17 @@
 /* A file of public keys or of rotations is no longer. */
 #define AUDIT_KEYS_FILE_MAX 65536
 
-/* Takes --key: a public key, or a file with one a line. False if it is neither. */
+/*
+ * Takes --key: a public key, or a file with one a line, or with rotations as 'key chain' prints
+ * them. False if it is none of these. The order of several does not matter. The caller clears
+ * c->rotations.
+ */
 bool audit_keys_take(struct audit_cmd *c, const char *arg);
+/*
+ * Once all are taken: the argument that only leads from one key to another, where no key was given.
+ * Without one the host's own key would judge, so this is an error. NULL: there is none.
+ */
+const char *audit_keys_lacking(const struct audit_cmd *c);
 /*
  * The keys to which these rotations, as 'key chain' prints them, lead from those that are given
  * count too. False: a line is none, or its signature does not verify.

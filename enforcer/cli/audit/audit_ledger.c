@@ -39,42 +39,85 @@ int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTE
 /* So many new entries are worth that the file is written again. */
 #define SEEN_EVERY 128U
 
-/* True if *ret is what the ledger says; *ret_before: entries that were not read again. */
-static bool read_seen(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES], int fd, int notes_fd,
-	const struct ward_ledger_files_id *id, struct ward_ledger_view *ret,
-	struct ward_ledger_resume *ret_next)
+/* "ledger.seen", and the files that it speaks of. */
+struct seen {
+	struct ward_buf text;
+	struct ward_ledger_files_id id;
+	int fd, notes_fd; /* borrowed */
+};
+
+/*
+ * True if *ret is what the ledger says; before: entries that were not read again. *ret_again: later
+ * entries are about sessions that `only` does not name; *ret has what would name them.
+ */
+static bool take_seen(const struct seen *s, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_seen_only *only, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next, bool *ret_again)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	struct ward_err none = WARD_ERR_INIT;
 	struct ward_ledger_resume at = {0};
 	struct ward_ledger_view v = {0};
-	if (ward_store_read_seen(c->store, &b) < 0 ||
-		ward_ledger_seen_take(root, id, b.data, b.len, &at, &v) < 0)
+	*ret_again = false;
+	if (ward_ledger_seen_take(root, &s->id, s->text.data, s->text.len, only, &at, &v) < 0)
 		return false;
-	if (ward_verify_ledger_on(fd, notes_fd, root, &at, &v, ret_next, &none) < 0 ||
+	const size_t had = v.n;
+	if (lseek(s->notes_fd, 0, SEEK_SET) < 0 ||
+		ward_verify_ledger_on(s->fd, s->notes_fd, root, &at, &v, ret_next, &none) < 0 ||
 		v.result.state != WARD_VERIFY_INTACT || ret_next->n == 0) {
 		ward_ledger_view_free(&v);
 		ward_ledger_resume_clear(ret_next);
 		return false;
 	}
+	*ret_again = ward_ledger_seen_left_out_one_of(s->text.data, s->text.len, &v, had);
 	*ret = v;
 	return true;
 }
 
+/* So many new entries are worth that the file is written again. */
+#define SEEN_EVERY 128U
+
+static bool read_seen(const struct seen *s, const uint8_t root[WARD_KEY_BYTES],
+	const struct ward_ledger_seen_only *only, struct ward_ledger_view *ret,
+	struct ward_ledger_resume *ret_next)
+{
+	bool again = false;
+	if (!take_seen(s, root, only, ret, ret_next, &again))
+		return false;
+	/* It is written of all sessions. */
+	const bool all = ret->left_out > 0 && ret_next->n >= ret->before + SEEN_EVERY;
+	if (!again && !all)
+		return true;
+	struct ward_ledger_view v = *ret;
+	const struct ward_ledger_seen_only more = {.newest = only->newest, .names = &v};
+	*ret = (struct ward_ledger_view){0};
+	ward_ledger_resume_clear(ret_next);
+	const bool is = take_seen(s, root, all ? NULL : &more, ret, ret_next, &again) && !again;
+	ward_ledger_view_free(&v);
+	return is;
+}
+
 int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
-	struct ward_ledger_view *ret, struct ward_err *err)
+	const struct ward_ledger_seen_only *only, struct ward_ledger_view *ret,
+	struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	struct ward_ledger_files_id id;
-	struct ward_ledger_resume next = {0};
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup_fd int notes_fd = -1;
+	struct ward_ledger_resume next = {0};
 	struct ward_err none = WARD_ERR_INIT;
+	struct seen s = {.text = WARD_BUF_INIT};
 	if (ward_store_open_ledger(c->store, &fd, &none) < 0 ||
 		ward_store_open_ledger_checkpoints(c->store, &notes_fd, &none) < 0 ||
-		ward_ledger_files_id(fd, notes_fd, &id) < 0)
+		ward_ledger_files_id(fd, notes_fd, &s.id) < 0)
 		return audit_ledger_read(c, root, ret, err);
-	if (!read_seen(c, root, fd, notes_fd, &id, ret, &next)) {
+	s.fd = fd;
+	s.notes_fd = notes_fd;
+	const bool seen = ward_store_read_seen(c->store, &s.text) == 0 &&
+			  read_seen(&s, root, only, ret, &next);
+	ward_buf_clear(&s.text);
+	if (!seen) {
+		ward_ledger_view_free(ret);
+		ward_ledger_resume_clear(&next);
 		int r = lseek(notes_fd, 0, SEEK_SET) < 0 ? -errno : 0;
 		if (r < 0)
 			return ward_err_sys(err, r, "ledger.checkpoints");
@@ -84,7 +127,7 @@ int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	}
 	/* Where it cannot be kept, the next listing reads all again. */
 	if (next.n >= ret->before + SEEN_EVERY &&
-		ward_ledger_seen_put(root, &id, &next, ret, &b) == 0)
+		ward_ledger_seen_put(root, &s.id, &next, ret, &b) == 0)
 		(void)!ward_store_write_seen(c->store, &b);
 	return 0;
 }

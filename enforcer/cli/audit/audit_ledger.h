@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "audit/verify/ledger_resume.h"
+#include "audit/verify/ledger_seen.h"
 #include "audit/verify/verify.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
@@ -16,10 +17,12 @@ int audit_ledger_read(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 /*
  * What the ledger says, for a listing or a warning: of entries that an earlier one read only the
  * file "ledger.seen" is read. An entry that was changed in its place since then is not found, as
- * verification does. Anything that does not fit has the whole ledger read.
+ * verification does. Anything that does not fit has the whole ledger read. only: no other sessions
+ * are needed; *ret can have more. NULL: all are.
  */
 int audit_ledger_list(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
-	struct ward_ledger_view *ret, struct ward_err *err) ward_must_check;
+	const struct ward_ledger_seen_only *only, struct ward_ledger_view *ret,
+	struct ward_err *err) ward_must_check;
 /* The same from an entry on: see ward_verify_ledger_from(). */
 int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTES],
 	const struct ward_ledger_resume *from, struct ward_ledger_view *ret,

@@ -127,7 +127,7 @@ static int read_ledger(struct audit_cmd *c, struct audit_left_out *l, const stru
 		return 0;
 	}
 	if (r == 0)
-		r = audit_ledger_list(c, root, &v, err);
+		r = audit_ledger_list(c, root, NULL, &v, err);
 	ward_chain_wipe(root, sizeof(root));
 	for (size_t i = 0; r == 0 && i < v.n; i++) {
 		const struct ward_ledger_session *s = &v.v[i];

@@ -154,6 +154,13 @@ static error_t take_sessions(int key, const char *arg, struct audit_cmd *c)
 		c->has_audit_session = true;
 		return take_number(c, "--audit-session takes a number: ", arg, 0, UINT32_MAX - 1,
 			&c->audit_session);
+	case AUDIT_OPTION_LIMIT:
+		if (strcmp(arg, "all") == 0) {
+			c->limit = AUDIT_LIMIT_ALL;
+			return 0;
+		}
+		return take_number(c, "--limit takes a number of sessions, or all: ", arg, 1,
+			AUDIT_LINES_MAX, &c->limit);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -345,6 +352,9 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 
 error_t audit_options_check(struct audit_cmd *c)
 {
+	if (audit_keys_lacking(c))
+		return audit_options_wrong(c,
+			"neither a public key nor a file of public keys: ", audit_keys_lacking(c));
 	if (c->system && c->state)
 		return audit_options_wrong(c, "--state and --system exclude each other", "");
 	if (c->verified && (!c->all || c->n_keys))

@@ -53,9 +53,10 @@ static bool is_asked(void *user, const char *name)
 }
 
 /* The answer is about another session than the last one, whose trail somebody took away. */
-static void say_missing(const char *missing, const char *name)
+static void say_missing(struct audit_cmd *c, const char *missing, const char *name)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	c->another = missing != NULL;
 	if (missing)
 		ward_sayf("session %s started later than %s, and its trail is missing: wardfs "
 			  "audit verify %s",
@@ -73,7 +74,7 @@ static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 	int r = here.project ? ward_store_find_last(c->store, &wanted, ret_name, &missing, &none)
 			     : -ENOENT;
 	if (r == 0)
-		say_missing(missing, *ret_name);
+		say_missing(c, missing, *ret_name);
 	if (r != -ENOENT)
 		return r < 0 ? ward_err_set(err, r, "%s", none.text) : r;
 	const struct ward_store_wanted asked = {.is = is_asked, .user = c};
@@ -92,7 +93,7 @@ static int latest(struct audit_cmd *c, char **ret_name, struct ward_err *err)
 	if (r == 0)
 		ward_sayf("no session ran in this directory: 'latest' is %s", *ret_name);
 	if (r == 0)
-		say_missing(missing, *ret_name);
+		say_missing(c, missing, *ret_name);
 	return r;
 }
 
@@ -198,13 +199,17 @@ int audit_trail_warn(struct audit_cmd *c, const char *session, struct ward_log *
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_ledger_view ledger = {0};
 	struct ward_verify_result res = {0};
+	ward_cleanup(ward_ledger_view_free) struct ward_ledger_view one = {0};
+	const struct ward_ledger_seen_only only = {.names = &one};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, &err);
 	bool may = r == 0;
+	if (r == 0 && !ward_ledger_view_take(&one, session, strlen(session)))
+		r = ward_err_sys(&err, -ENOMEM, "ledger");
 	/* What an earlier reading of the ledger found is enough for a warning. */
 	if (r == 0)
 		r = c->verify ? audit_ledger_read(c, root, &ledger, &err)
-			      : audit_ledger_list(c, root, &ledger, &err);
+			      : audit_ledger_list(c, root, &only, &ledger, &err);
 	if (r == 0) {
 		r = ward_verify_trail(log, session, root, ward_ledger_view_find(&ledger, session),
 			NULL, &res, &err);

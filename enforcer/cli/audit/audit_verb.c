@@ -150,6 +150,9 @@ static int run(const struct audit_verb *v, struct audit_cmd *c)
 	ward_store_close(c->store);
 	if (r < 0)
 		ward_say(err.text);
+	/* A script that asks for the latest session must notice that this is not it. */
+	if (r == 0 && c->another)
+		r = 1;
 	return r < 0 ? FAILED : r;
 }
 
@@ -161,5 +164,6 @@ int audit_verb_call(const struct audit_verb *v, int argc, char **argv)
 	struct given g = {.v = v, .c = &c};
 	int status = ward_arguments_parse(v->argp, argc, argv, 0, &g) ? USAGE : run(v, &c);
 	audit_filter_clear(&c.filter);
+	ward_buf_clear(&c.rotations);
 	return status;
 }

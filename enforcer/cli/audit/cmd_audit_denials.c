@@ -242,7 +242,7 @@ static const struct argp_option denials_options[] = {
 const struct argp audit_denials_argp = {denials_options, audit_verb_parse, "[SESSION]",
 	"Lists each refusal, how often it happened, the rule that decided, and the line that "
 	"would permit it. SESSION is a name, its unique beginning, or latest (the "
-	"default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
+	"default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb denials_verb = {
 	.name = "denials",

@@ -274,7 +274,7 @@ static const struct argp_option export_options[] = {
 };
 const struct argp audit_export_argp = {export_options, audit_verb_parse, "[SESSION]",
 	"Writes the records of a session in the format of another program. SESSION is a name, "
-	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail "
 	"cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb export_verb = {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/log/chain.h"
@@ -48,11 +49,16 @@ struct list {
 	struct ward_here here;
 	bool own;	    /* only sessions of this project */
 	uint64_t elsewhere; /* those of others, which are left out */
+	uint64_t limit;	    /* no more rows than that, the newest; 0: all */
+	uint64_t older;	    /* sessions that it leaves out */
+	bool newest_only;   /* the index is asked about the rows alone */
 	bool headed;
 	bool counted; /* the index answered for a session, and no line of its trail was read */
 	json_t *all;
 };
 
+/* So many sessions are on some screens; what a person looks for is mostly among the newest. */
+#define LIMIT 100
 /* So many trails of sessions that are to be listed are opened. */
 #define OPENED_MAX 64
 /* So many trails are looked for before the directory is read whole. */
@@ -267,10 +273,37 @@ static void print_session(struct list *l, const struct ward_ledger_session *s, b
 	print_row(l, &r, e);
 }
 
+/* From which on rows are printed: as many as were asked for, and those before are counted. */
+static size_t first_row(struct list *l, const struct ward_ledger_view *v)
+{
+	size_t from = v->n;
+	uint64_t rows = 0;
+	l->older = l->limit > 0 ? v->left_out : 0;
+	for (size_t i = v->n; l->limit > 0 && i-- > 0;) {
+		ward_cleanup(ward_session_ends_clear) struct ward_session_ends e = {0};
+		const uint64_t had = l->elsewhere;
+		/* Of all projects each is a row. */
+		if (l->own) {
+			(void)look(l, v->v[i].name, &e);
+			if (is_elsewhere(l, &e, !v->v[i].removed && !v->v[i].expired)) {
+				/* Behind `from` they are counted again. */
+				l->elsewhere = rows < l->limit ? had : l->elsewhere;
+				continue;
+			}
+		}
+		if (rows++ < l->limit)
+			from = i;
+		else
+			l->older++;
+	}
+	/* Fewer than were asked for: all. */
+	return l->limit > 0 && rows >= l->limit ? from : 0;
+}
+
 static void list_ledger(struct list *l, const struct ward_ledger_view *v)
 {
 	print_header(l);
-	for (size_t i = 0; i < v->n; i++) {
+	for (size_t i = first_row(l, v); i < v->n; i++) {
 		ward_cleanup(ward_session_ends_clear) struct ward_session_ends e = {0};
 		uint64_t matching = 0;
 		if (!wanted(l, v->v[i].name, &matching))
@@ -337,12 +370,94 @@ static void count_absent(struct list *l, const struct ward_ledger_view *known)
 		return;
 	for (size_t i = 0; i < l->abouts.open.n; i++)
 		there -= there > 0 && !ward_ledger_view_find(known, l->abouts.open.v[i]);
-	l->absent = known->n > there ? known->n - there : 0;
+	const uint64_t all = known->n + known->left_out;
+	l->absent = all > there ? all - there : 0;
+}
+
+/* What the index has of sessions; where there is none, the trails are opened. NULL: of all. */
+static int ask_abouts(
+	struct list *l, bool fill, const struct ward_store_names *names, struct ward_err *err)
+{
+	const struct audit_cmd *c = l->c;
+	const struct ward_index_wanted wanted = audit_labels_wanted(c);
+	int r = names ? ward_index_about_some(c->store, &wanted, names, &l->abouts, err)
+		      : ward_index_about_all(c->store, fill ? &wanted : NULL, &l->abouts, err);
+	if (r != -ENODATA)
+		return r;
+	ward_index_abouts_clear(&l->abouts);
+	return 0;
+}
+
+/* Of the newest ones in v. */
+static int ask_newest(struct list *l, const struct ward_ledger_view *v, struct ward_err *err)
+{
+	struct ward_store_names names = {.v = calloc(v->n ? v->n : 1, sizeof(char *))};
+	if (!names.v)
+		return ward_err_sys(err, -ENOMEM, "list");
+	while (names.n < v->n && names.n < l->limit) {
+		const size_t i = v->n - 1 - names.n;
+		names.v[names.n++] = (char *)(uintptr_t)v->v[i].name; /* borrowed */
+	}
+	int r = ask_abouts(l, true, &names, err);
+	free(names.v);
+	return r;
+}
+
+/* Of those that have records that are asked for, where the index says so of all sessions. */
+static int ask_counted(struct list *l, struct ward_err *err)
+{
+	const struct ward_index_counts *k = &l->counts;
+	/* The trails of a few are opened sooner. */
+	const bool fill = k->n > OPENED_MAX || audit_labels_asked(l->c);
+	if (!fill || !k->complete)
+		return ask_abouts(l, fill, NULL, err);
+	struct ward_store_names names = {.v = calloc(k->n + 1, sizeof(char *))};
+	if (!names.v)
+		return ward_err_sys(err, -ENOMEM, "list");
+	for (size_t i = 0; i < k->n; i++)
+		if (k->v[i].n > 0)
+			names.v[names.n++] = k->v[i].name; /* borrowed */
+	int r = ask_abouts(l, true, &names, err);
+	free(names.v);
+	return r;
+}
+
+static bool take_name(struct ward_ledger_view *names, const char *name)
+{
+	return ward_ledger_view_take(names, name, strlen(name)) != NULL;
+}
+
+static bool take_names(struct ward_ledger_view *names, const struct ward_store_names *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (!take_name(names, from->v[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Which sessions of the ledger can have a row: the newest ones; or, where the index is complete,
+ * those that match by the index, and those that it knows nothing about. False: any of them can.
+ */
+static bool needed(
+	const struct list *l, struct ward_ledger_seen_only *only, struct ward_ledger_view *names)
+{
+	/* Of another project can be any of them. */
+	if (l->limit > 0 && !l->own) {
+		only->newest = l->limit;
+		return true;
+	}
+	if (!l->asked || !l->counts.complete || !l->abouts.complete)
+		return false;
+	for (size_t i = 0; i < l->counts.n; i++)
+		if (l->counts.v[i].n > 0 && !take_name(names, l->counts.v[i].name))
+			return false;
+	return take_names(names, &l->counts.unknown) && take_names(names, &l->abouts.open);
 }
 
 static int list(struct list *l, struct ward_err *err)
 {
-	struct ward_ledger_view v = {0};
+	struct ward_ledger_view v = {0}, names = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(l->c->store, root, err);
 	if (r == -EACCES && l->c->system) {
@@ -353,11 +468,18 @@ static int list(struct list *l, struct ward_err *err)
 				"of them");
 		return r;
 	}
+	struct ward_ledger_seen_only only = {.names = &names};
+	const bool some = r == 0 && needed(l, &only, &names);
 	if (r == 0)
-		r = audit_ledger_list(l->c, root, &v, err);
+		r = audit_ledger_list(l->c, root, some ? &only : NULL, &v, err);
+	ward_ledger_view_free(&names);
 	ward_chain_wipe(root, sizeof(root));
-	if (r < 0)
+	if (r == 0 && l->newest_only)
+		r = ask_newest(l, &v, err);
+	if (r < 0) {
+		ward_ledger_view_free(&v);
 		return r;
+	}
 	list_ledger(l, &v);
 	if (l->asked)
 		r = list_names(l, &v, err);
@@ -368,18 +490,6 @@ static int list(struct list *l, struct ward_err *err)
 			ward_verify_state_name(v.result.state), v.result.text);
 	ward_ledger_view_free(&v);
 	return r;
-}
-
-/* What the index has of sessions; where there is none, the trails are opened. */
-static int ask_abouts(struct list *l, bool fill, struct ward_err *err)
-{
-	const struct audit_cmd *c = l->c;
-	const struct ward_index_wanted wanted = audit_labels_wanted(c);
-	int r = ward_index_about_all(c->store, fill ? &wanted : NULL, &l->abouts, err);
-	if (r != -ENODATA)
-		return r;
-	ward_index_abouts_clear(&l->abouts);
-	return 0;
 }
 
 /*
@@ -395,8 +505,9 @@ static int ask_index(struct list *l, struct ward_err *err)
 		(void)!audit_index_update(l->c, false, &res, &none);
 	else
 		(void)!ward_index_update(l->c->store, false, &res, &none);
+	l->newest_only = l->limit > 0 && !l->own;
 	if (!l->asked)
-		return ask_abouts(l, true, err);
+		return l->newest_only ? 0 : ask_abouts(l, true, NULL, err);
 	none = WARD_ERR_INIT;
 	int r = ward_index_count(l->c->store, &l->c->filter.f, &l->counts, &none);
 	if (r == -ENODATA) {
@@ -404,8 +515,7 @@ static int ask_index(struct list *l, struct ward_err *err)
 		return 0;
 	}
 	*err = none;
-	/* The trails of a few are opened sooner. */
-	return r < 0 ? r : ask_abouts(l, l->counts.n > OPENED_MAX || audit_labels_asked(l->c), err);
+	return r < 0 ? r : ask_counted(l, err);
 }
 
 /*
@@ -421,8 +531,13 @@ static void find_own(struct list *l)
 	l->own = l->here.marked && l->here.project;
 }
 
+/* What is not in the list. */
 static void say_elsewhere(const struct list *l)
 {
+	if (l->older)
+		ward_sayf("%" PRIu64
+			  " older session%s %s not listed: 'wardfs audit list --limit all'",
+			l->older, ward_s(l->older), l->older == 1 ? "is" : "are");
 	if (l->elsewhere)
 		ward_sayf(
 			"%" PRIu64
@@ -434,6 +549,9 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
 	find_own(&l);
+	/* What a program reads, and what was asked for, is whole. */
+	if (!c->json && !l.asked && !audit_labels_asked(c))
+		l.limit = c->limit == AUDIT_LIMIT_ALL ? 0 : c->limit ? c->limit : LIMIT;
 	/* All trails are read for it, and the ledger says that. */
 	if (l.asked)
 		audit_ledger_note_question(c, ward_buf_str(&c->filter.said));
@@ -475,6 +593,8 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option list_options[] = {
 	{"all", AUDIT_OPTION_ALL, NULL, 0, "The sessions of all projects, as outside of any", 0},
 	{"json", 'j', NULL, 0, "One JSON array of objects, of all projects", 0},
+	{"limit", AUDIT_OPTION_LIMIT, "N", 0,
+		"The newest N sessions, or all; 100 by default. With --json or a filter, all", 0},
 	{"no-index", AUDIT_OPTION_NO_INDEX, NULL, 0,
 		"Read the trails, even if the index is up to date", 0},
 	{0},

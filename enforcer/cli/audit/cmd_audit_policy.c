@@ -51,7 +51,7 @@ static bool has_begun(struct audit_cmd *c, const char *name)
 	bool has = false;
 	if (ward_store_read_key(c->store, root, &none) < 0)
 		return false;
-	if (audit_ledger_list(c, root, &v, &none) == 0) {
+	if (audit_ledger_list(c, root, NULL, &v, &none) == 0) {
 		const struct ward_ledger_session *s = ward_ledger_view_find(&v, name);
 		has = s && s->started && ward_timestamp_within(s->start_time, NULL, c->at_time);
 		ward_ledger_view_free(&v);
@@ -127,7 +127,7 @@ static const struct argp_option policy_options[] = {
 const struct argp audit_policy_argp = {policy_options, audit_verb_parse, "[SESSION]",
 	"Prints the policies that were in force in a session, including those of a reload. Each "
 	"is one text, merged from all its sources, and is itself a policy. SESSION is a name, "
-	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail "
+	"its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail "
 	"cannot be read, or the digest of the text is not the one in the records.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb policy_verb = {

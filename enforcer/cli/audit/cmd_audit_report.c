@@ -71,7 +71,7 @@ static const struct argp_option report_options[] = {
 const struct argp audit_report_argp = {report_options, audit_verb_parse, "[SESSION]",
 	"Writes a report about a session: what it did, what was refused, and whether the trail "
 	"is complete. SESSION is a name, its unique beginning, or latest (the default).\vExit "
-	"status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
+	"status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail cannot be read.",
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb report_verb = {
 	.name = "report",

@@ -217,7 +217,7 @@ static const struct argp_option show_options[] = {
 };
 const struct argp audit_show_argp = {show_options, audit_verb_parse, "[SESSION]",
 	"Prints the records of a session. SESSION is a name, its unique beginning, or latest "
-	"(the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
+	"(the default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb show_verb = {
 	.name = "show",
@@ -240,7 +240,7 @@ static const struct argp_option tail_options[] = {
 };
 const struct argp audit_tail_argp = {tail_options, audit_verb_parse, "[SESSION]",
 	"Prints the last records of a session. SESSION is a name, its unique beginning, or "
-	"latest (the default).\vExit status: 0; 1 the trail was changed; 2 usage; 125 the trail cannot be read.",
+	"latest (the default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 usage; 125 the trail cannot be read.",
 	audit_options_filtered, NULL, NULL};
 static const struct audit_verb tail_verb = {
 	.name = "tail",

@@ -140,7 +140,7 @@ static const struct argp_option summary_options[] = {
 };
 const struct argp audit_summary_argp = {summary_options, audit_verb_parse, "[SESSION]",
 	"Prints the totals of a session: files, bytes, records by kind, programs, refusals. "
-	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed; 2 "
+	"SESSION is a name, its unique beginning, or latest (the default).\vExit status: 0; 1 the trail was changed, or a later one is missing; 2 "
 	"usage; 125 the trail cannot be read.",
 	audit_options_asked, NULL, NULL};
 static const struct audit_verb summary_verb = {

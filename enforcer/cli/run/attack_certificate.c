@@ -182,6 +182,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			ward_arguments_wrong(state, "too many arguments: %s", arg);
 		v->file = arg;
 		return 0;
+	case ARGP_KEY_END:
+		if (audit_keys_lacking(&v->keys))
+			ward_arguments_wrong(state,
+				"--key: neither a public key nor a file of them: %s",
+				audit_keys_lacking(&v->keys));
+		return 0;
 	case ARGP_KEY_NO_ARGS:
 		ward_arguments_wrong(state, "verify needs a FILE");
 		return EINVAL;
@@ -294,30 +300,37 @@ static int check(struct verify *v, const struct ward_buf *b)
 	return wrong ? 1 : 0;
 }
 
-int ward_certificate_verify(int argc, char **argv)
+static int verify(struct verify *v, int argc, char **argv)
 {
-	struct verify v = {.keys = {.verb = "verify"}};
 	struct ward_err err = WARD_ERR_INIT;
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 
-	if (ward_arguments_parse(&verify_argp, argc, argv, 0, &v) != 0)
+	if (ward_arguments_parse(&verify_argp, argc, argv, 0, v) != 0)
 		return USAGE;
 	int r = ward_chain_setup();
 	if (r < 0)
 		(void)ward_err_sys(&err, r, "libsodium");
-	if (r == 0 && v.keys.n_keys == 0)
-		r = own_key(&v, &err);
+	if (r == 0 && v->keys.n_keys == 0)
+		r = own_key(v, &err);
 	if (r == 0)
-		r = ward_fd_open_named(v.file, WARD_NAMED_PIPE, &fd, &err);
+		r = ward_fd_open_named(v->file, WARD_NAMED_PIPE, &fd, &err);
 	if (r == 0) {
 		r = ward_fd_read_all(fd, WARD_ATTEST_MAX, &b);
 		if (r < 0)
-			(void)ward_err_sys(&err, r, "%s", v.file);
+			(void)ward_err_sys(&err, r, "%s", v->file);
 	}
 	if (r < 0) {
 		ward_say(err.text);
 		return FAILED;
 	}
-	return check(&v, &b);
+	return check(v, &b);
+}
+
+int ward_certificate_verify(int argc, char **argv)
+{
+	struct verify v = {.keys = {.verb = "verify"}};
+	int r = verify(&v, argc, argv);
+	ward_buf_clear(&v.keys.rotations);
+	return r;
 }

@@ -191,6 +191,17 @@ for what in later ./later.tar ./proof ./attested "$STATE/sessions/later/trail.js
 	has "$ERR" "neither a public key nor a file of public keys"
 	[ -z "$OUT" ] || fail "$what: $OUT"
 	expect 0 "$WARDFS" audit verify --key host.pub --key ./chain "$what"
+	expect 0 "$WARDFS" audit verify --key ./chain --key host.pub "$what"
 done
+# In any order: the links too. A link that another key leads to counts for nothing still.
+tac chain >riahc
+cat riahc host.pub >both
+expect 0 "$WARDFS" audit verify --key ./riahc --key host.pub later
+expect 0 "$WARDFS" audit verify --key ./both later
+expect 1 "$WARDFS" audit verify --key ./chain --key other.pub later
+has "$OUT" "later: foreign key"
+tail -n 1 chain >half
+expect 1 "$WARDFS" audit verify --key ./half --key host.pub later
+has "$OUT" "later: foreign key"
 expect 0 "$WARDFS" audit key show --ledger
 expect 2 "$WARDFS" audit verify --key "$OUT" --key ./chain later

@@ -187,7 +187,15 @@ verdict "a segment cut at a line's end and compressed again" packed deleted $((b
 head -c 1000 two >x && zstd -q --content-size --check -f x -o "$D/trail.2.jsonl.zst"
 verdict "a segment cut within a line" packed edited
 head -c 300 "$D/trail.2.jsonl.zst" >x && cp x "$D/trail.2.jsonl.zst"
+audit verify packed >said && fail "cut, and verified"
+grep -q 'record [0-9]* is missing; the compressed file trail.2.jsonl.zst ends too early: it was cut or changed' said || fail "cut: $(cat said)"
+audit verify --key "$vkey" packed >said && fail "cut, and verified with the public key"
+grep -q 'is missing; the compressed file trail.2.jsonl.zst ends too early: it was cut or changed' said || fail "cut, public: $(cat said)"
 verdict "a compressed file cut" packed deleted "$b2"
+: >"$D/trail.3.jsonl.zst"
+audit verify packed >said && fail "emptied, and verified"
+grep -q '; the compressed file trail.3.jsonl.zst ends too early: it was cut or changed' said || fail "emptied: $(cat said)"
+restore
 sed '2s/t0-/t1-/' two >x
 cmp -s two x && fail "nothing was edited"
 zstd -q --content-size --check -f x -o "$D/trail.2.jsonl.zst"

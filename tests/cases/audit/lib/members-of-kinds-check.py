@@ -5,7 +5,9 @@ import json, re, sys
 
 WHO = set("pid uid comm process parent cut".split())
 rows = re.findall(r"^\| `([a-z.]+)` \| ([^|]*) \| `([^`]*)` \|", open(sys.argv[1]).read(), re.M)
-kinds = {kind: (by, set(has.split())) for kind, by, has in rows}
+kinds = {}
+for kind, by, has in rows:  # a kind with many members has two
+    kinds[kind] = (by, kinds.get(kind, (by, set()))[1] | set(has.split()))
 FRAME = set("v seq session kind time mono ring pos lag mac".split())
 seen = {}
 for path in sys.argv[3:]:
