@@ -130,7 +130,7 @@ static const json_t *named(const json_t *all, const char *word)
 		last = first_of(all, word);
 	else if (strcmp(text_of(last, "session"), word) != 0)
 		ward_sayf(
-			"using %s, the newest running session called %s. To mean the first one, write %s.1 (wardfs ps prints it as %s)",
+			"using %s, the newest running session called %s. To mean the first one, write %s.1; the list of running sessions has it as %s",
 			text_of(last, "session"), word, word, word);
 	return last;
 }
@@ -143,7 +143,7 @@ static bool is_ambiguous(const json_t *all, const char *word)
 	json_array_foreach(all, i, o) n += of_name(o, word);
 	if (n > 1)
 		ward_sayf(
-			"%zu running sessions are called %s, so wardfs ended none of them. Write the name with its number, and %s.1 for the first one, which wardfs ps prints as %s",
+			"%zu running sessions are called %s, so wardfs ended none of them. Write the name with its number, and %s.1 for the first one; the list of running sessions has that one as %s",
 			n, word, word, word);
 	return n > 1;
 }
