@@ -150,7 +150,13 @@ static void on_control(void *arg, short revents)
 {
 	struct ward_served *s = arg;
 	(void)revents;
-	ward_control_serve(s->control, &s->users, s->handlers, s->arg);
+	s->desk.listen_fd = s->control;
+	s->desk.set = &s->set;
+	s->desk.rank = WARD_SERVED_CONTROL;
+	s->desk.users = s->users;
+	s->desk.handlers = s->handlers;
+	s->desk.arg = s->arg;
+	ward_control_serve(&s->desk);
 }
 
 static void on_reload(void *arg, short revents)
@@ -254,6 +260,7 @@ int ward_served_finish(struct ward_served *s, int r, json_t *details, struct war
 
 void ward_served_close(struct ward_served *s)
 {
+	ward_control_desk_clear(&s->desk);
 	if (s->control >= 0)
 		ward_control_remove(s->plan.runtime, s->guard.store.name, s->control_dir);
 	ward_guard_close(&s->guard);

@@ -598,6 +598,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 
 static void close_run(struct ward_running *r)
 {
+	ward_control_desk_clear(&r->desk);
 	ward_probes_close(&r->probes);
 	ward_asks_clear(&r->asks);
 	ward_screen_close(&r->screen);
