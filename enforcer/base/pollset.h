@@ -31,7 +31,8 @@
 
 /*
  * A supervisor waits for some 20 descriptors of its own, for 16 commands, for 4 people at the
- * terminal with 2 each (session/exec), and for 8 clients (control_verbs.h). An add beyond this fails, and its caller refuses.
+ * terminal with 2 each (session/exec), and for 8 clients (control_verbs.h). An add beyond this
+ * fails, and its caller refuses.
  */
 #define WARD_POLLSET_MAX 64
 

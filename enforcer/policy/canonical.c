@@ -178,15 +178,20 @@ static void put_list(const struct ward_policy *p, enum ward_rule_group group, st
 	}
 }
 
-static int put_all(const struct ward_policy *p, bool here, struct ward_buf *ret_text)
+static int put_rules(const struct ward_policy *p, struct ward_buf *ret_text)
 {
-	put_settings(p, here, ret_text);
 	int r = put_guards(p, ret_text);
 	if (r == 0)
 		r = put_lifts(p, ret_text);
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
 		put_list(p, (enum ward_rule_group)g, ret_text);
 	return r < 0 ? r : ward_buf_error(ret_text);
+}
+
+static int put_all(const struct ward_policy *p, bool here, struct ward_buf *ret_text)
+{
+	put_settings(p, here, ret_text);
+	return put_rules(p, ret_text);
 }
 
 int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
@@ -199,13 +204,28 @@ int ward_policy_meaning(const struct ward_policy *p, struct ward_buf *ret_text)
 	return put_all(p, false, ret_text);
 }
 
+static void digest_of(const struct ward_buf *b, char ret[WARD_POLICY_DIGEST_MAX])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(b), b->len);
+	sodium_bin2hex(ret, WARD_POLICY_DIGEST_MAX, hash, sizeof(hash));
+}
+
+int ward_policy_rules_digest(const struct ward_policy *p, char ret[WARD_POLICY_DIGEST_MAX])
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "fold = %d\n", p->settings.fold);
+	int r = put_rules(p, &b);
+	if (r == 0)
+		digest_of(&b, ret);
+	return r;
+}
+
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (ward_policy_meaning(p, &b) < 0)
 		return ward_err_set(err, -ENOMEM, "out of memory");
-	unsigned char hash[crypto_hash_sha256_BYTES];
-	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(&b), b.len);
-	sodium_bin2hex(p->digest, sizeof(p->digest), hash, sizeof(hash));
+	digest_of(&b, p->digest);
 	return 0;
 }

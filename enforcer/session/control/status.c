@@ -25,3 +25,11 @@ void ward_status_add_follows(json_t *o, const struct ward_run_plan *p)
 	if (p->stand_in)
 		json_object_set_new(o, "stand_in", json_string(p->stand_in));
 }
+
+void ward_status_add_policy(json_t *o, const struct ward_policy *now)
+{
+	char rules[WARD_POLICY_DIGEST_MAX];
+	json_object_set_new(o, "policy", json_string(ward_policy_digest(now)));
+	if (ward_policy_rules_digest(now, rules) == 0)
+		json_object_set_new(o, "rules", json_string(rules));
+}

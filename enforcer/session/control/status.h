@@ -18,3 +18,6 @@ void ward_status_add_trees(json_t *o, const struct ward_run_plan *p);
  * of `medium`, if any. `wardfs policy add --now` finds the sessions by it.
  */
 void ward_status_add_follows(json_t *o, const struct ward_run_plan *p);
+
+/* Adds "policy" and "rules", the digests of what is in force now (policy.h). */
+void ward_status_add_policy(json_t *o, const struct ward_policy *now);

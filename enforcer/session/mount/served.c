@@ -88,9 +88,7 @@ json_t *ward_served_status(const struct ward_served *s, const char *verb)
 		"audit_pid", (int)s->guard.audit.pid);
 	ward_status_add_trees(o, &s->plan);
 	ward_status_add_follows(o, &s->plan);
-	const struct ward_policy *now = s->reload.current;
-	json_object_set_new(
-		o, "policy", json_string(ward_policy_digest(now ? now : s->plan.policy)));
+	ward_status_add_policy(o, s->reload.current ? s->reload.current : s->plan.policy);
 	return o;
 }
 

@@ -30,7 +30,7 @@ static json_t *status_json(const struct ward_running *r)
 	if (r->network.n_published)
 		json_object_set_new(o, "publish", ward_network_published(&r->network));
 	json_object_set_new(o, "owner", json_string(r->plan->id.name));
-	json_object_set_new(o, "policy", json_string(ward_policy_digest(ward_running_policy(r))));
+	ward_status_add_policy(o, ward_running_policy(r));
 	json_object_set_new(o, "use", ward_limits_usage(r->limits, true));
 	json_t *not_held = json_array();
 	ward_limits_not_held(r->limits, not_held);
