@@ -265,11 +265,11 @@ bool ward_policy_study_over(const struct ward_policy *p);
 #define WARD_POLICY_DIGEST_MAX 65
 const char *ward_policy_digest(const struct ward_policy *p);
 /*
- * The same of the rules for paths alone ([files], [guard], [lift], of all sources): other limits or
- * hosts leave it as it is. -ENOMEM.
+ * The same of the rules for paths alone ([files], [guard], [lift], of all sources) that can concern
+ * the tree at this sandbox path: other limits, hosts and trees leave it as it is. -ENOMEM.
  */
-int ward_policy_rules_digest(
-	const struct ward_policy *p, char ret[WARD_POLICY_DIGEST_MAX]) ward_must_check;
+int ward_policy_rules_digest(const struct ward_policy *p, const char *tree,
+	char ret[WARD_POLICY_DIGEST_MAX]) ward_must_check;
 
 /* The effective settings after all sources; borrowed, never NULL. */
 const struct ward_settings *ward_policy_settings(const struct ward_policy *p);

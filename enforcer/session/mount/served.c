@@ -86,9 +86,10 @@ json_t *ward_served_status(const struct ward_served *s, const char *verb)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", s->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", verb, "fs_pid", (int)s->guard.fs.pid,
 		"audit_pid", (int)s->guard.audit.pid);
-	ward_status_add_trees(o, &s->plan);
+	const struct ward_policy *now = s->reload.current ? s->reload.current : s->plan.policy;
+	ward_status_add_trees(o, &s->plan, now);
 	ward_status_add_follows(o, &s->plan);
-	ward_status_add_policy(o, s->reload.current ? s->reload.current : s->plan.policy);
+	json_object_set_new(o, "policy", json_string(ward_policy_digest(now)));
 	return o;
 }
 

@@ -25,12 +25,12 @@ static json_t *status_json(const struct ward_running *r)
 		"run");
 	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
 	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
-	ward_status_add_trees(o, r->plan);
+	ward_status_add_trees(o, r->plan, ward_running_policy(r));
 	ward_status_add_follows(o, r->plan);
 	if (r->network.n_published)
 		json_object_set_new(o, "publish", ward_network_published(&r->network));
 	json_object_set_new(o, "owner", json_string(r->plan->id.name));
-	ward_status_add_policy(o, ward_running_policy(r));
+	json_object_set_new(o, "policy", json_string(ward_policy_digest(ward_running_policy(r))));
 	json_object_set_new(o, "use", ward_limits_usage(r->limits, true));
 	json_t *not_held = json_array();
 	ward_limits_not_held(r->limits, not_held);
