@@ -30,8 +30,9 @@
 #include "enforcer/base/err.h"
 
 /*
- * A supervisor waits for some 20 descriptors of its own, for 16 commands, and for 4 people at the
- * terminal with 2 each (session/exec). An add beyond this fails, and its caller refuses.
+ * A supervisor waits for some 20 descriptors of its own, for 16 commands, for 4 people at the
+ * terminal with 2 each (session/exec), and for 8 clients (control_verbs.h). An add beyond this
+ * fails, and its caller refuses.
  */
 #define WARD_POLLSET_MAX 64
 

@@ -116,7 +116,25 @@ static void put_settings(const struct ward_policy *p, bool here, struct ward_buf
 	}
 }
 
-static int put_guards(const struct ward_policy *p, struct ward_buf *b)
+/*
+ * Can the rule match something in the tree? NULL: any. False only where the pattern, as far as it
+ * has no wildcard, leads elsewhere.
+ */
+static bool concerns(const struct ward_rule *r, const char *tree)
+{
+	const char *a = r->pattern, *t = tree;
+	if (!tree || *a != '/')
+		return true;
+	while (*a && *a == *t) {
+		a++;
+		t++;
+	}
+	if (!*t)
+		return !*a || *a == '/' || strpbrk(a, "*?[\\");
+	return !*a ? *t == '/' || a[-1] == '/' : strpbrk(r->pattern, "*?[\\") != NULL;
+}
+
+static int put_guards(const struct ward_policy *p, const char *tree, struct ward_buf *b)
 {
 	ward_cleanup_free const struct ward_rule **v =
 		calloc(p->n_rules + 1, sizeof(const struct ward_rule *));
@@ -129,7 +147,7 @@ static int put_guards(const struct ward_policy *p, struct ward_buf *b)
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *r = &p->rules[i];
 		/* in a list that only takes away, `write` takes nothing */
-		if (r->verb != WARD_VERB_PROGRAM && !ward_rule_lifts(r) &&
+		if (concerns(r, tree) && r->verb != WARD_VERB_PROGRAM && !ward_rule_lifts(r) &&
 			means_guard_in(r, lists) && (r->guard || r->verb != WARD_VERB_WRITE))
 			v[n++] = r;
 	}
@@ -162,13 +180,14 @@ static int put_lifts(const struct ward_policy *p, struct ward_buf *b)
 	return v ? 0 : -ENOMEM;
 }
 
-static void put_list(const struct ward_policy *p, enum ward_rule_group group, struct ward_buf *b)
+static void put_list(const struct ward_policy *p, enum ward_rule_group group, const char *tree,
+	struct ward_buf *b)
 {
 	static const char *const headers[] = {"[files]", "[files floor]", "[files project]"};
 	bool header = false, guards = group != WARD_GROUP_BASE && list_is_guards(p, group);
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct ward_rule *r = &p->rules[i];
-		if (r->guard || ward_rule_group(r) != group || guards ||
+		if (r->guard || ward_rule_group(r) != group || guards || !concerns(r, tree) ||
 			(group != WARD_GROUP_BASE && r->verb == WARD_VERB_NOEXEC))
 			continue;
 		if (!header)
@@ -178,15 +197,20 @@ static void put_list(const struct ward_policy *p, enum ward_rule_group group, st
 	}
 }
 
-static int put_all(const struct ward_policy *p, bool here, struct ward_buf *ret_text)
+static int put_rules(const struct ward_policy *p, const char *tree, struct ward_buf *ret_text)
 {
-	put_settings(p, here, ret_text);
-	int r = put_guards(p, ret_text);
+	int r = put_guards(p, tree, ret_text);
 	if (r == 0)
 		r = put_lifts(p, ret_text);
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++)
-		put_list(p, (enum ward_rule_group)g, ret_text);
+		put_list(p, (enum ward_rule_group)g, tree, ret_text);
 	return r < 0 ? r : ward_buf_error(ret_text);
+}
+
+static int put_all(const struct ward_policy *p, bool here, struct ward_buf *ret_text)
+{
+	put_settings(p, here, ret_text);
+	return put_rules(p, NULL, ret_text);
 }
 
 int ward_policy_show(const struct ward_policy *p, struct ward_buf *ret_text)
@@ -199,13 +223,29 @@ int ward_policy_meaning(const struct ward_policy *p, struct ward_buf *ret_text)
 	return put_all(p, false, ret_text);
 }
 
+static void digest_of(const struct ward_buf *b, char ret[WARD_POLICY_DIGEST_MAX])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(b), b->len);
+	sodium_bin2hex(ret, WARD_POLICY_DIGEST_MAX, hash, sizeof(hash));
+}
+
+int ward_policy_rules_digest(
+	const struct ward_policy *p, const char *tree, char ret[WARD_POLICY_DIGEST_MAX])
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "fold = %d\n", p->settings.fold);
+	int r = put_rules(p, tree, &b);
+	if (r == 0)
+		digest_of(&b, ret);
+	return r;
+}
+
 int ward_policy_digest_fill(struct ward_policy *p, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (ward_policy_meaning(p, &b) < 0)
 		return ward_err_set(err, -ENOMEM, "out of memory");
-	unsigned char hash[crypto_hash_sha256_BYTES];
-	crypto_hash_sha256(hash, (const unsigned char *)ward_buf_str(&b), b.len);
-	sodium_bin2hex(p->digest, sizeof(p->digest), hash, sizeof(hash));
+	digest_of(&b, p->digest);
 	return 0;
 }

@@ -108,7 +108,7 @@ struct ward_policy {
 	struct ward_grants *grants; /* borrowed: to hosts (connect.c); NULL: nobody looks */
 	struct ward_settings settings;
 	uint64_t study_until_ns; /* 0: without end */
-	char digest[65];
+	char digest[WARD_POLICY_DIGEST_MAX];
 };
 
 /* Fills p->effective and p->settings from p->entries and p->trees (settings.c). */

@@ -262,7 +262,14 @@ void ward_policy_study_until(struct ward_policy *p, uint64_t until_ns);
 bool ward_policy_study_over(const struct ward_policy *p);
 
 /* SHA-256 of the meaning, as 64 hex digits and NUL; borrowed. */
+#define WARD_POLICY_DIGEST_MAX 65
 const char *ward_policy_digest(const struct ward_policy *p);
+/*
+ * The same of the rules for paths alone ([files], [guard], [lift], of all sources) that can concern
+ * the tree at this sandbox path: other limits, hosts and trees leave it as it is. -ENOMEM.
+ */
+int ward_policy_rules_digest(const struct ward_policy *p, const char *tree,
+	char ret[WARD_POLICY_DIGEST_MAX]) ward_must_check;
 
 /* The effective settings after all sources; borrowed, never NULL. */
 const struct ward_settings *ward_policy_settings(const struct ward_policy *p);

@@ -3,10 +3,10 @@
 #include "enforcer/session/control/control_verbs.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -119,25 +119,82 @@ void ward_control_hand_over(struct ward_control_request *q, unsigned who,
 	q->client = -1;
 }
 
-void ward_control_serve(int listen_fd, const struct ward_control_users *users,
-	const struct ward_control_handlers *handlers, void *arg)
+/* There is a request to hear, or the client is gone: neither has us wait. */
+static bool has_spoken(int fd)
 {
-	struct ward_control_request q = {.client = -1, .n_fds = WARD_CONTROL_FDS_MAX};
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	return poll(&p, 1, 0) > 0;
+}
+
+/* Takes fd. */
+static void hear(const struct ward_control_desk *d, int fd)
+{
+	struct ward_control_request q = {.client = fd, .n_fds = WARD_CONTROL_FDS_MAX};
 	ward_cleanup_free char *text = NULL;
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t len = sizeof(peer);
-	const struct timeval tv = {.tv_sec = 1};
-	if (ward_control_accept(listen_fd, users->owner, &q.client) < 0)
-		return;
-	setsockopt(q.client, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	unsigned who = getsockopt(q.client, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
-			       ? ward_control_who(peer.uid, users)
+	unsigned who = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
+			       ? ward_control_who(peer.uid, &d->users)
 			       : 0;
 	q.pid = peer.pid;
 	q.uid = peer.uid;
-	int r = ward_control_hear(q.client, &text, q.fds, &q.n_fds);
+	int r = ward_control_hear(fd, &text, q.fds, &q.n_fds);
 	json_t *body = r == 0 ? json_loads(text, 0, NULL) : NULL;
 	q.body = body;
-	ward_control_hand_over(&q, who, handlers, arg);
+	ward_control_hand_over(&q, who, d->handlers, d->arg);
 	json_decref(body);
+}
+
+/* Its place is free then; the descriptor is the caller's. */
+static int take_from(struct ward_control_waiter *w)
+{
+	ward_pollset_remove(w->desk->set, w->id);
+	w->id = 0;
+	return w->fd;
+}
+
+static void on_waiter(void *arg, short revents)
+{
+	struct ward_control_waiter *w = arg;
+	const struct ward_control_desk *d = w->desk;
+	(void)revents;
+	if (has_spoken(w->fd))
+		hear(d, take_from(w));
+}
+
+/* A free place, else that of whoever has said nothing for longest. */
+static struct ward_control_waiter *place_at(struct ward_control_desk *d)
+{
+	struct ward_control_waiter *first = &d->waiters[0];
+	for (size_t i = 0; i < WARD_CONTROL_WAITERS; i++) {
+		struct ward_control_waiter *w = &d->waiters[i];
+		if (!w->id)
+			return w;
+		if (w->number < first->number)
+			first = w;
+	}
+	close(take_from(first));
+	return first;
+}
+
+void ward_control_serve(struct ward_control_desk *d)
+{
+	int fd = -1;
+	if (ward_control_accept(d->listen_fd, d->users.owner, &fd) < 0)
+		return;
+	if (has_spoken(fd)) {
+		hear(d, fd);
+		return;
+	}
+	struct ward_control_waiter *w = place_at(d);
+	*w = (struct ward_control_waiter){.desk = d, .fd = fd, .number = ++d->last};
+	if (ward_pollset_add(d->set, d->rank, fd, POLLIN, on_waiter, w, &w->id) < 0)
+		close(fd);
+}
+
+void ward_control_desk_clear(struct ward_control_desk *d)
+{
+	for (size_t i = 0; i < WARD_CONTROL_WAITERS; i++)
+		if (d->waiters[i].id)
+			close(take_from(&d->waiters[i]));
 }

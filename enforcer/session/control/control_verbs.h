@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
+#include "enforcer/base/pollset.h"
 
 /* Who asks; the same user can be several of them. 0: nobody. */
 enum ward_control_who {
@@ -76,12 +77,37 @@ int ward_control_check(const struct ward_control_verb *v, unsigned who, size_t n
 /* A user as a set of ward_control_who; 0: nobody who may ask anything. */
 unsigned ward_control_who(uid_t uid, const struct ward_control_users *users);
 
+/* So many clients may be connected without a request. One more, and the first of them goes. */
+#define WARD_CONTROL_WAITERS 8
+
+struct ward_control_desk;
+struct ward_control_waiter {
+	struct ward_control_desk *desk;
+	int fd;
+	ward_pollset_id id; /* 0: this place is free */
+	uint64_t number;    /* clients count up; the smallest came first */
+};
+
+/* Where clients arrive. The caller fills the first part, and keeps it all in one place. */
+struct ward_control_desk {
+	int listen_fd;
+	struct ward_pollset *set;
+	unsigned rank; /* of those that wait */
+	struct ward_control_users users;
+	const struct ward_control_handlers *handlers;
+	void *arg; /* of the handlers */
+
+	struct ward_control_waiter waiters[WARD_CONTROL_WAITERS];
+	uint64_t last;
+};
+
 /*
- * A client waits at listen_fd: accepts it, hears its request (for a second at most), and calls the
- * handler or refuses.
+ * A client waits at listen_fd: accepts it, and calls the handler or refuses. Never waits: a client
+ * whose request is not there yet becomes a member of the set.
  */
-void ward_control_serve(int listen_fd, const struct ward_control_users *users,
-	const struct ward_control_handlers *handlers, void *arg);
+void ward_control_serve(struct ward_control_desk *d);
+/* Closes those that wait. */
+void ward_control_desk_clear(struct ward_control_desk *d);
 /* The part after the accept: q->client asks, and `who` (a set) is known. Takes all of q. */
 void ward_control_hand_over(struct ward_control_request *q, unsigned who,
 	const struct ward_control_handlers *handlers, void *arg);

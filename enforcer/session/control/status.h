@@ -7,10 +7,12 @@
 #include "enforcer/session/plan/plan.h"
 
 /*
- * Adds "trees": [{"path": sandbox path, "source": host path}, …] to the object; trees in memory
- * have no source. Both are escaped (base/escape.h): JSON holds no other bytes than UTF-8.
+ * Adds "trees": [{"path": sandbox path, "source": host path, "rules": digest}, …] to the
+ * object; trees in memory have no source. The digest is that of the rules that are in force now
+ * (ward_policy_rules_digest()). Both are escaped (base/escape.h): JSON holds no other bytes than
+ * UTF-8.
  */
-void ward_status_add_trees(json_t *o, const struct ward_run_plan *p);
+void ward_status_add_trees(json_t *o, const struct ward_run_plan *p, const struct ward_policy *now);
 
 /*
  * Where the session has no --policy: adds "follows", the owner's file for the project, which was

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests about grants at the control socket, and descriptions of grants. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -149,7 +150,7 @@ static struct asked *take_client(struct ward_control_request *q)
 {
 	struct asked *a = malloc(sizeof(*a));
 	if (a)
-		a->client = dup(q->client);
+		a->client = fcntl(q->client, F_DUPFD_CLOEXEC, 0);
 	if (a && a->client < 0) {
 		free(a);
 		a = NULL;

@@ -86,11 +86,10 @@ json_t *ward_served_status(const struct ward_served *s, const char *verb)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", s->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", verb, "fs_pid", (int)s->guard.fs.pid,
 		"audit_pid", (int)s->guard.audit.pid);
-	ward_status_add_trees(o, &s->plan);
+	const struct ward_policy *now = s->reload.current ? s->reload.current : s->plan.policy;
+	ward_status_add_trees(o, &s->plan, now);
 	ward_status_add_follows(o, &s->plan);
-	const struct ward_policy *now = s->reload.current;
-	json_object_set_new(
-		o, "policy", json_string(ward_policy_digest(now ? now : s->plan.policy)));
+	json_object_set_new(o, "policy", json_string(ward_policy_digest(now)));
 	return o;
 }
 
@@ -150,7 +149,13 @@ static void on_control(void *arg, short revents)
 {
 	struct ward_served *s = arg;
 	(void)revents;
-	ward_control_serve(s->control, &s->users, s->handlers, s->arg);
+	s->desk.listen_fd = s->control;
+	s->desk.set = &s->set;
+	s->desk.rank = WARD_SERVED_CONTROL;
+	s->desk.users = s->users;
+	s->desk.handlers = s->handlers;
+	s->desk.arg = s->arg;
+	ward_control_serve(&s->desk);
 }
 
 static void on_reload(void *arg, short revents)
@@ -254,6 +259,7 @@ int ward_served_finish(struct ward_served *s, int r, json_t *details, struct war
 
 void ward_served_close(struct ward_served *s)
 {
+	ward_control_desk_clear(&s->desk);
 	if (s->control >= 0)
 		ward_control_remove(s->plan.runtime, s->guard.store.name, s->control_dir);
 	ward_guard_close(&s->guard);

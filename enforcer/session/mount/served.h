@@ -63,6 +63,7 @@ struct ward_served {
 	struct ward_wallclock wallclock;
 	int control;
 	int control_dir;
+	struct ward_control_desk desk;
 	struct ward_ask_fs ask_fs;
 	struct ward_anchors *anchors;
 	struct ward_reload reload;

@@ -19,6 +19,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/sched.h"
 #include "enforcer/modes/modes.h"
+#include "enforcer/session/control/beside.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/control/signals.h"
 #include "enforcer/session/control/status.h"
@@ -282,6 +283,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		return e;
 	if (seeded.len && r->options->say)
 		r->options->say(ward_buf_str(&seeded));
+	ward_beside_say(p, r->options->say);
 	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
 	if (e == 0)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
@@ -598,6 +600,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 
 static void close_run(struct ward_running *r)
 {
+	ward_control_desk_clear(&r->desk);
 	ward_probes_close(&r->probes);
 	ward_asks_clear(&r->asks);
 	ward_screen_close(&r->screen);

@@ -25,7 +25,7 @@ static json_t *status_json(const struct ward_running *r)
 		"run");
 	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
 	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
-	ward_status_add_trees(o, r->plan);
+	ward_status_add_trees(o, r->plan, ward_running_policy(r));
 	ward_status_add_follows(o, r->plan);
 	if (r->network.n_published)
 		json_object_set_new(o, "publish", ward_network_published(&r->network));
@@ -112,7 +112,7 @@ static void on_grants(void *arg, struct ward_control_request *q)
 	ward_granting_request(r->granting, q);
 }
 
-void ward_run_control(struct ward_running *r)
+void ward_run_control(struct ward_running *r, unsigned rank)
 {
 	static const struct ward_control_handlers handlers = {.status = on_status,
 		.kill = on_kill,
@@ -123,7 +123,12 @@ void ward_run_control(struct ward_running *r)
 		.answer = ward_run_asks_answer,
 		.ask_fs = on_ask_fs,
 		.grants = on_grants};
-	const struct ward_control_users users = {.owner = r->plan->id.owner_uid,
+	r->desk.listen_fd = r->control;
+	r->desk.set = &r->set;
+	r->desk.rank = rank;
+	r->desk.users = (struct ward_control_users){.owner = r->plan->id.owner_uid,
 		.chooser = r->options->policy ? geteuid() : r->plan->id.owner_uid};
-	ward_control_serve(r->control, &users, &handlers, r);
+	r->desk.handlers = &handlers;
+	r->desk.arg = r;
+	ward_control_serve(&r->desk);
 }

@@ -4,8 +4,11 @@
 
 #include "enforcer/session/run/running.h"
 
-/* A client waits at the control socket: takes it, hears its request, answers. */
-void ward_run_control(struct ward_running *r);
+/*
+ * A client waits at the control socket: takes it, and answers. One that says nothing yet waits in
+ * the set, with this rank.
+ */
+void ward_run_control(struct ward_running *r, unsigned rank);
 
 /* Makes r->granting: from here on it can be given grants. -ENOMEM. */
 int ward_run_granting(struct ward_running *r) ward_must_check;

@@ -344,7 +344,7 @@ static void on_net(void *arg, short revents)
 static void on_control(void *arg, short revents)
 {
 	(void)revents;
-	ward_run_control(arg);
+	ward_run_control(arg, TURN_CONTROL);
 }
 
 static void on_reload(void *arg, short revents)

@@ -14,6 +14,7 @@
 #include "enforcer/session/ask/asks.h"
 #include "enforcer/session/ask/hook.h"
 #include "enforcer/session/ask/notice.h"
+#include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/exec/attach.h"
 #include "enforcer/session/exec/execs.h"
 #include "enforcer/session/guard/anchor.h"
@@ -63,6 +64,7 @@ struct ward_running {
 	struct ward_listened listened;
 	int control;
 	int control_dir;
+	struct ward_control_desk desk;
 	struct ward_ask_fs ask_fs;
 	struct ward_asks asks;
 	struct ward_hook *hook; /* NULL: no program gets questions */

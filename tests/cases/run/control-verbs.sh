@@ -31,6 +31,13 @@ done
 asked r1 '{"verb":"exec","argv":["true"]}' 2 "False 2" "'exec' needs 3 descriptors, and 2 arrived"
 asked r1 '{"verb":"exec","argv":["true"]}' 4 "False 2" "'exec' needs 3 descriptors, and 4 arrived"
 
+# Clients that say nothing keep nobody waiting. The session keeps eight of them, and hears them when
+# they ask.
+for session in r1 m1; do
+	got=$(python3 "$WARD_SRC/tests/cases/run/lib/control-verbs-silent.py" "$session")
+	[ "$got" = "$session 4 8" ] || fail "$session: silent clients: $got"
+done
+
 # Each kind of session has some that the other one lacks.
 asked r1 '{"verb":"umount"}' 0 'False 125' 'this session does not take such a request'
 expect 125 "$WARDFS" exec m1 true

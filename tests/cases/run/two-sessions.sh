@@ -4,6 +4,8 @@
 # them: neither moves a secret to where a rule gives it (cases/fs/two-sessions). The control: with a
 # state directory of its own, a session does not wait for the other one. Where the file cannot be
 # opened, nothing starts.
+# A start names a running session with other rules for the same files, or for a directory above. It
+# is silent for the same rules (other limits, too), and for another directory.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -40,6 +42,38 @@ both() {
 }
 STATE=$XDG_STATE_HOME
 both turns || fail "$(cat said.1 said.2)"
+
+# told SAYS POLICY DIRECTORY
+told() {
+	(cd "$3" && "$WARDFS" run --policy "$2" -- true 2>"$WARD_TMP/said") || fail "$2 in $3: $(cat "$WARD_TMP/said")"
+	case $1 in
+	yes) has "$(cat "$WARD_TMP/said")" "session first is running with other rules for $PWD/p:" ;;
+	no) hasnt "$(cat "$WARD_TMP/said")" "other rules" ;;
+	esac
+}
+{ sed '/hide/d' shared.policy; } >other.policy
+{ cat shared.policy && printf '[limits]\nwall = 1h\n'; } >limits.policy
+mkdir -p q
+[ "$(id -u)" -ne 0 ] || chown 54321:54321 q
+told no "$PWD/other.policy" p
+(cd p && exec "$WARDFS" run --session first --policy "$policy" -- \
+	sh -c ': >d/ready; exec sleep 300' >../said.1 2>&1) &
+first=$!
+trap '"$WARDFS" kill first >/dev/null 2>&1 || :' EXIT
+ready() { [ -e p/d/ready ]; }
+wait_until 60 ready || fail "the session does not begin: $(cat said.1)"
+told yes "$PWD/other.policy" p
+told yes "$PWD/other.policy" p/d
+told no "$policy" p
+told no "$PWD/limits.policy" p
+told no "$PWD/other.policy" q
+# What another option shows beside is no rule for these files.
+(cd p && "$WARDFS" run --policy "$policy" --read "$PWD/../q" -- true 2>"$WARD_TMP/said") || fail "--read"
+hasnt "$(cat "$WARD_TMP/said")" "other rules"
+expect 0 "$WARDFS" kill first
+wait "$first" || :
+told no "$PWD/other.policy" p
+
 file=$(find "$XDG_STATE_HOME" -name .moves)
 has "$file" wardfs/guards/
 STATE=$PWD/other
