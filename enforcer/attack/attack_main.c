@@ -13,6 +13,7 @@
 #include "enforcer/attack/inside.h"
 #include "enforcer/attack/knock.h"
 #include "enforcer/attack/matrix.h"
+#include "enforcer/attack/paths_inside.h"
 #include "enforcer/attack/presets.h"
 #include "enforcer/attack/report.h"
 #include "enforcer/attack/servers.h"
@@ -46,6 +47,7 @@ enum {
 	KEY_SEED,
 	KEY_REPORT,
 	KEY_FACTS,
+	KEY_PATH_RULES,
 };
 
 struct args {
@@ -73,6 +75,9 @@ static const struct argp_option options[] = {
 		0},
 	{"facts", KEY_FACTS, "FILE", 0,
 		"What is otherwise inside the sandbox, as KEY=VALUE lines: work=/workspace", 0},
+	{"path-rules", KEY_PATH_RULES, "POLICY", 0,
+		"Try every operation on names that the rules of this policy mean, and on neighbours",
+		0},
 	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
 	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
@@ -144,6 +149,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_KNOW:
 		a->know = true;
 		return 0;
+	case KEY_PATH_RULES:
+		argp_error(state,
+			"--path-rules needs a policy's rules: start this as 'wardfs attack'");
+		return EINVAL;
 	case KEY_KEY:
 		argp_error(state, "--key belongs to verify: wardfs attack verify --key KEY FILE");
 		return EINVAL;
@@ -452,6 +461,8 @@ int main(int argc, char **argv)
 		return ward_attack_inside(argv[2], argv + 3);
 	if (argc > 2 && strcmp(argv[1], "victim") == 0)
 		ward_victim_main();
+	if (argc == 2 && strcmp(argv[1], "paths") == 0)
+		return ward_attack_paths_inside();
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
 		return EXIT_USAGE;

@@ -183,7 +183,6 @@ int ward_report_sarif(const struct ward_attack_run *r, const char *file)
 {
 	static const char *const levels[] = {"error", "warning", "note"};
 	json_t *rules = json_array(), *results = json_array();
-	char *beside;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct ward_attack_outcome *o = &r->v[i];
@@ -205,21 +204,23 @@ int ward_report_sarif(const struct ward_attack_run *r, const char *file)
 	json_t *o = json_pack("{ss ss s[{s{s{ssso}}so}]}", "$schema",
 		"https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", "tool",
 		"driver", "name", "wardfs attack", "rules", rules, "results", results);
-	FILE *out = ward_report_begin(file, &beside);
-	if (out)
-		print_json(o, out);
+	struct ward_report_file f;
+	ward_report_begin(file, &f);
+	if (f.out)
+		print_json(o, f.out);
 	else
 		json_decref(o);
-	return ward_report_end(out, file, beside);
+	return ward_report_end(&f);
 }
 
 int ward_report_junit(const struct ward_attack_run *r, const char *file)
 {
-	char *beside;
-	FILE *out = ward_report_begin(file, &beside);
+	struct ward_report_file f;
 
+	ward_report_begin(file, &f);
+	FILE *out = f.out;
 	if (!out)
-		return ward_report_end(out, file, beside);
+		return ward_report_end(&f);
 	fprintf(out,
 		"<?xml version=\"1.0\"?>\n<testsuite name=\"wardfs attack\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
 		r->n, ward_report_count(r, -1, WARD_ATTACK_BROKEN),
@@ -239,5 +240,5 @@ int ward_report_junit(const struct ward_attack_run *r, const char *file)
 		fputs("</testcase>\n", out);
 	}
 	fputs("</testsuite>\n", out);
-	return ward_report_end(out, file, beside);
+	return ward_report_end(&f);
 }

@@ -10,36 +10,96 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-FILE *ward_report_begin(const char *file, char **beside)
+#include "enforcer/base/patient.h"
+#include "enforcer/base/plain.h"
+
+/* What the name is now must not be lost for a report: -ELOOP, -EINVAL, or 0. */
+static int may_replace(const struct ward_report_file *f)
 {
-	if (asprintf(beside, "%s.XXXXXX", file) < 0) {
-		*beside = NULL;
-		return NULL;
-	}
-	const int fd = mkostemp(*beside, O_CLOEXEC);
-	if (fd >= 0)
-		(void)fchmod(fd, 0644);
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	struct stat st, dir;
+
+	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISLNK(st.st_mode) ? -ELOOP : -EINVAL;
+	/* Where everybody can put a file, root replaces root's alone. */
+	if (geteuid() != 0 || st.st_uid == 0)
+		return 0;
+	if (fstat(f->dir, &dir) < 0)
+		return -errno;
+	return dir.st_mode & S_IWOTH && st.st_uid != dir.st_uid ? -EACCES : 0;
 }
 
-int ward_report_end(FILE *out, const char *file, char *beside)
+/* sudo's invoking user owns what is made in that user's directories. */
+static int give(const struct ward_report_file *f, int fd)
 {
-	int r = out ? 0 : -1, e = errno;
-	if (out && (fflush(out) != 0 || ferror(out))) {
-		r = -1;
-		e = errno;
+	const char *user = secure_getenv("SUDO_UID");
+	struct stat dir;
+
+	if (geteuid() != 0 || !user)
+		return 0;
+	if (fstat(f->dir, &dir) < 0)
+		return -errno;
+	if (dir.st_uid == 0 || strtoul(user, NULL, 10) != dir.st_uid)
+		return 0;
+	return fchown(fd, dir.st_uid, dir.st_gid) < 0 ? -errno : 0;
+}
+
+static int make_beside(struct ward_report_file *f)
+{
+	int r = may_replace(f), fd = -1;
+
+	for (unsigned i = 0; r == 0 && fd < 0 && i < 100; i++) {
+		snprintf(f->beside, sizeof(f->beside), ".wardfs-%ld-%u", (long)getpid(), i);
+		fd = openat(f->dir, f->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0644);
+		if (fd < 0 && errno != EEXIST)
+			r = -errno;
 	}
-	if (out)
-		fclose(out);
-	if (r == 0 && rename(beside, file) < 0) {
-		r = -1;
-		e = errno;
+	if (fd < 0) {
+		*f->beside = '\0';
+		return r < 0 ? r : -EEXIST;
 	}
-	if (r < 0 && beside)
-		(void)unlink(beside);
-	free(beside);
-	errno = e;
+	r = give(f, fd);
+	f->out = r == 0 ? fdopen(fd, "w") : NULL;
+	if (f->out)
+		return 0;
+	r = r < 0 ? r : -errno;
+	close(fd);
 	return r;
+}
+
+void ward_report_begin(const char *file, struct ward_report_file *ret)
+{
+	*ret = (struct ward_report_file){.dir = -1};
+	int r = ward_patient_reach(file, NULL);
+	if (r == 0)
+		r = ward_plain_above(file, &ret->dir, &ret->name, NULL);
+	if (r == 0)
+		r = *ret->name ? make_beside(ret) : -EISDIR;
+	ret->error = -r;
+}
+
+int ward_report_end(struct ward_report_file *f)
+{
+	int e = f->error;
+
+	if (f->out && (fflush(f->out) != 0 || ferror(f->out) || fsync(fileno(f->out)) < 0))
+		e = errno;
+	if (f->out)
+		fclose(f->out);
+	if (e == 0)
+		e = -may_replace(f);
+	if (e == 0 && renameat(f->dir, f->beside, f->dir, f->name) < 0)
+		e = errno;
+	if (e && *f->beside)
+		(void)unlinkat(f->dir, f->beside, 0);
+	if (f->dir >= 0)
+		close(f->dir);
+	f->out = NULL;
+	f->dir = -1;
+	errno = e;
+	return e ? -1 : 0;
 }
 
 void ward_report_text(FILE *out, const char *text)
@@ -88,11 +148,12 @@ static void group_html(FILE *out, const struct ward_attack_run *r, int group)
 int ward_report_page(const struct ward_attack_run *r, const char *file)
 {
 	struct utsname host;
-	char *beside;
-	FILE *out = ward_report_begin(file, &beside);
+	struct ward_report_file f;
 
+	ward_report_begin(file, &f);
+	FILE *out = f.out;
 	if (!out)
-		return ward_report_end(out, file, beside);
+		return ward_report_end(&f);
 	(void)uname(&host);
 	fputs("<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>wardfs attack</title>"
 	      "<style>body{font-family:sans-serif}td,th{text-align:left;padding:.2em .6em}"
@@ -113,5 +174,5 @@ int ward_report_page(const struct ward_attack_run *r, const char *file)
 				break;
 			}
 	fputs("</html>\n", out);
-	return ward_report_end(out, file, beside);
+	return ward_report_end(&f);
 }

@@ -546,6 +546,11 @@ const struct ward_settings *ward_policy_settings(const struct ward_policy *p)
 	return &p->settings;
 }
 
+const struct ward_rule *ward_policy_rule(const struct ward_policy *p, size_t i)
+{
+	return i < p->n_rules ? &p->rules[i] : NULL;
+}
+
 const struct ward_state *ward_policy_root(const struct ward_policy *p)
 {
 	return ward_automaton_root(p->automaton);

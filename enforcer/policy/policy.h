@@ -274,6 +274,9 @@ int ward_policy_rules_digest(const struct ward_policy *p, const char *tree,
 /* The effective settings after all sources; borrowed, never NULL. */
 const struct ward_settings *ward_policy_settings(const struct ward_policy *p);
 
+/* The i-th rule of all sources, in their order; NULL past the end. Lives as long as the policy. */
+const struct ward_rule *ward_policy_rule(const struct ward_policy *p, size_t i);
+
 /* The state of "/". Never NULL, never freed before the policy. */
 const struct ward_state *ward_policy_root(const struct ward_policy *p);
 

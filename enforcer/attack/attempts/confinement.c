@@ -18,9 +18,9 @@ static int stand(const struct ward_facts *f, char *proof)
 	}
 static const struct ward_attempt rows[] = {
 	STATE(HARDENING, "share-user", USER, "Runs in the host's user namespace.",
-		"a user namespace", "T1611"),
+		"a user namespace", "T1611, AML.T0105"),
 	STATE(HARDENING, "share-mount", MOUNT, "Runs in the host's mount namespace.",
-		"a mount namespace", "T1611"),
+		"a mount namespace", "T1611, AML.T0105"),
 	STATE(HARDENING, "share-pid", PID, "Runs in the host's pid namespace.", "a pid namespace",
 		"T1057"),
 	STATE(HARDENING, "share-network", NET, "Runs in the host's network namespace.",
@@ -32,7 +32,7 @@ static const struct ward_attempt rows[] = {
 	STATE(HARDENING, "share-cgroup", CGROUP, "Runs in the host's cgroup namespace.",
 		"a cgroup namespace", "CVE-2022-0492"),
 	STATE(HARDENING, "share-root", ROOT, "Has the host's root directory.",
-		"a view of its own (mount namespace)", "T1611"),
+		"a view of its own (mount namespace)", "T1611, AML.T0105"),
 	STATE(HARDENING, "no-filter", UNFILTERED, "Runs without a filter of system calls.",
 		"seccomp", "T1068"),
 	STATE(HARDENING, "new-privileges", PRIVILEGES, "Can gain rights by a set-user-id program.",

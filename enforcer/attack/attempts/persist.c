@@ -176,7 +176,7 @@ static const struct ward_attempt rows[] = {
 		"an ipc namespace", "CWE-668", queue),
 	HOST("git-hook",
 		"Adds a hook to a repository of the workspace, which git on the host runs.",
-		"T1546, CVE-2024-32002", git_hook),
+		"T1546", git_hook),
 	HOST("git-config", "Changes a repository's configuration, which can name programs.",
 		"T1546", git_config),
 	HOST("git-config-replaced", "Renames a file over a repository's configuration.", "T1546",

@@ -200,7 +200,7 @@ static int outlive_session(const struct ward_facts *f, char *proof)
 	WARD_ATTEMPT(PROMISE, VICTIM, name, what, "a pid namespace, or another uid", ref, fn)
 static const struct ward_attempt rows[] = {
 	SEE("see-arguments", "Reads the command line of a process outside.", "T1057", see_cmdline),
-	SEE("see-environment", "Reads the environment of a process outside.", "T1552.007",
+	SEE("see-environment", "Reads the environment of a process outside.", "T1552, AML.T0055",
 		see_environ),
 	SEE("see-descriptor", "Opens a file that a process outside has open, through /proc/PID/fd.",
 		"CWE-403", see_descriptor),

@@ -18,6 +18,7 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/run/attack_certificate.h"
+#include "enforcer/cli/run/attack_paths.h"
 #include "enforcer/session/guard/helper.h"
 #include "enforcer/session/owner/exit_status.h"
 
@@ -103,6 +104,10 @@ int ward_cmd_attack(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "verify") == 0)
 		return ward_finish_output(ward_certificate_verify(argc - 1, argv + 1));
+	/* Names of a policy are decided here: wardfs-attack knows no policies. */
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--path-rules", 12) == 0)
+			return ward_attack_paths(argc, argv);
 	const int r = hand_over(argc, argv, &err);
 	if (r >= 0)
 		return r;

@@ -74,3 +74,27 @@ for word in read-path keep-home '<td>broken</td>' '<h2>outside</h2>'; do
 	grep -qF "$word" page.html || fail "the page lacks $word"
 done
 ! grep -qi '<script' page.html || fail "the page has a script"
+
+echo "--- reports in a directory that an agent wrote"
+# A control for each: a plain name is written, and a file that is there is replaced.
+mkdir "$WARD_TMP/target" planted
+for option in junit sarif report; do
+	echo kept >"$WARD_TMP/target/file"
+	rm -f planted/*
+	expect 1 $ATTACK --only read-path --$option planted/new --sandbox "env --"
+	echo old >planted/new
+	expect 1 $ATTACK --only read-path --$option planted/new --sandbox "env --"
+	grep -q read-path planted/new || fail "--$option: $(cat planted/new)"
+	rm planted/new
+	ln -s "$WARD_TMP/target/file" planted/link
+	ln -s "$WARD_TMP/target" planted/above
+	mkfifo planted/pipe
+	for name in link above/file pipe; do
+		expect 125 $ATTACK --only read-path --$option "planted/$name" --sandbox "env --"
+		echo "$ERR" | grep -q "cannot write planted/$name: " || fail "--$option $name: $ERR"
+	done
+	[ "$(cat "$WARD_TMP/target/file")" = kept ] || fail "--$option went through a link"
+	[ -p planted/pipe ] && [ -L planted/link ] || fail "--$option replaced what is no file"
+	rm planted/above
+	[ "$(ls -A planted | tr '\n' ' ')" = "link pipe " ] || fail "left: $(ls -A planted)"
+done
