@@ -17,6 +17,7 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/panel/panel.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/session/control/control.h"
 
@@ -29,10 +30,10 @@ struct args {
 	const char *words[5]; /* QUESTION ANSWER [PATTERN | TIME [PATTERN]] */
 	unsigned n;
 	const char *session;
-	bool json, watch;
+	bool json, watch, panel, opened;
 };
 
-enum { OPT_WATCH = 0x100 };
+enum { OPT_WATCH = 0x100, OPT_PANEL, OPT_OPENED };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -47,6 +48,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WATCH:
 		a->watch = true;
 		return 0;
+	case OPT_PANEL:
+		a->panel = true;
+		return 0;
+	case OPT_OPENED:
+		a->opened = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == sizeof(a->words) / sizeof(*a->words))
 			ward_arguments_wrong(state, "too many arguments");
@@ -58,6 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				"give an answer: no, once, path, pattern, for or always. Without arguments wardfs lists the questions");
 		if (a->n && a->watch)
 			ward_arguments_wrong(state, "--watch takes no answer");
+		if (a->panel && (a->n || a->watch || a->json))
+			ward_arguments_wrong(
+				state, "--panel takes no answer, no --watch, no --json");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -67,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --watch one object a line", 0},
 	{"session", 's', "SESSION", 0, "Only questions of this session", 0},
+	{"panel", OPT_PANEL, NULL, 0,
+		"Show them on the whole screen, one at a time, and answer with keys", 0},
+	{"opened", OPT_OPENED, NULL, OPTION_HIDDEN, "", 0},
 	{"watch", OPT_WATCH, NULL, 0, "Print each question as it comes, until a signal ends it", 0},
 	{0},
 };
@@ -354,11 +367,29 @@ static int answer(const struct args *a)
 	return status;
 }
 
+static int panel(const struct args *a)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	/* Whoever opened it has the name of its session in full. */
+	ward_cleanup_free char *session =
+		a->session && !a->opened ? ward_sessions_meant(a->session) : NULL;
+	const struct ward_panel_options o = {
+		.session = a->opened ? a->session : session, .opened = a->opened};
+	if (a->session && !o.session)
+		return 1;
+	if (ward_panel_show(&o, &err) == 0)
+		return 0;
+	ward_say(err.text);
+	return err.code == -EINVAL ? 2 : 1;
+}
+
 int ward_cmd_approve(int argc, char **argv)
 {
 	struct args a = {0};
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
+	if (a.panel)
+		return panel(&a);
 	if (a.n)
 		return answer(&a);
 	return a.watch ? watch(&a) : list_all(&a);

@@ -431,6 +431,8 @@ int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct war
 	const bool granted = strcmp(how->result, "granted") == 0;
 	const bool refused = strcmp(how->result, "refused") == 0;
 	int r = record_answer(a, q, how);
+	if (a->ended)
+		a->ended(a->ended_arg, q, how);
 	if (granted || refused)
 		tell_end(a, q, refused || r < 0, WARD_ASKS_RESTS_MS);
 	if (refused)

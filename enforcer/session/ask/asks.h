@@ -58,10 +58,15 @@ struct ward_asks_missed {
 };
 #define WARD_ASKS_MISSED_MAX 3
 
+struct ward_asks_answer;
+
 struct ward_asks {
 	struct ward_guard *guard; /* borrowed */
-	int net_control;	  /* of wardfs-net; -1: there is none */
-	pid_t top;		  /* pid 1 of the sandbox: ancestors end there */
+	/* A question ends: called once for each, before it is forgotten. NULL: nobody is told. */
+	void (*ended)(void *arg, const struct ward_asked *q, const struct ward_asks_answer *how);
+	void *ended_arg;
+	int net_control; /* of wardfs-net; -1: there is none */
+	pid_t top;	 /* pid 1 of the sandbox: ancestors end there */
 	struct ward_asked_list list;
 	size_t n, bytes;
 	uint64_t count; /* that were put */

@@ -127,7 +127,7 @@ void ward_control_serve(int listen_fd, const struct ward_control_users *users,
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t len = sizeof(peer);
 	const struct timeval tv = {.tv_sec = 1};
-	if (ward_control_accept(listen_fd, users->owner, &q.client) < 0)
+	if (ward_control_accept(listen_fd, users->owner, users->panel, &q.client) < 0)
 		return;
 	setsockopt(q.client, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
 	unsigned who = getsockopt(q.client, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0

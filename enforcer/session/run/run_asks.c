@@ -15,20 +15,17 @@
 #include "enforcer/policy/grants.h"
 #include "enforcer/policy/pattern.h"
 #include "enforcer/session/control/control.h"
+#include "enforcer/session/run/run_panel.h"
 
 static void trail_failed(struct ward_running *r)
 {
 	ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
-/* A terminal that the command has shows it in the window's title: its screen is the command's. */
-static const char title[] = "wardfs: a question waits: wardfs approve";
-
 static void say(struct ward_running *r, const struct ward_buf *line)
 {
 	(void)ward_relay_say(r->relay, ward_buf_str(line));
-	ward_relay_ring(r->relay, title);
-	r->rung = true;
+	ward_run_panel_ring(r, true);
 }
 
 static void say_question(struct ward_running *r, const struct ward_asked *q)
@@ -53,8 +50,10 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
-	if (fresh)
+	if (fresh) {
+		ward_run_panel_question(r, fresh);
 		say_question(r, fresh);
+	}
 	return e == -EBADMSG ? -EPIPE : 0;
 }
 
@@ -66,6 +65,8 @@ int ward_run_asks_net(struct ward_running *r, struct ward_msg_reader *m)
 void ward_run_asks_begin(struct ward_running *r)
 {
 	ward_asks_init(&r->asks, &r->guard, r->network.helper.control);
+	r->asks.ended = ward_run_panel_answer;
+	r->asks.ended_arg = r;
 	r->asks.top = ward_sandbox_pid(r->sandbox);
 	r->ask_fs.question = on_question;
 	r->ask_fs.question_arg = r;
@@ -302,7 +303,9 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 
 void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 {
-	take_answer(arg, q, "approve");
+	const struct ward_running *r = arg;
+	const bool own = ward_panel_is_open(&r->panel) && q->pid == r->panel.pid;
+	take_answer(arg, q, own ? "terminal" : "approve");
 }
 
 /* --- the program of [approvals] command --- */
@@ -366,10 +369,8 @@ void ward_run_asks_tick(struct ward_running *r)
 		trail_failed(r);
 	if (ward_notice_rest(&r->notice, r->asks.n, ward_clock_mono_ns(), &line))
 		say(r, &line);
-	if (r->rung && r->asks.n == 0) {
-		ward_relay_ring(r->relay, NULL);
-		r->rung = false;
-	}
+	if (r->rung && r->asks.n == 0)
+		ward_run_panel_ring(r, false);
 	if (!r->hook)
 		return;
 	ward_hook_tick(r->hook, waits, r);

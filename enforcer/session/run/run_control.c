@@ -124,6 +124,7 @@ void ward_run_control(struct ward_running *r)
 		.ask_fs = on_ask_fs,
 		.grants = on_grants};
 	const struct ward_control_users users = {.owner = r->plan->id.owner_uid,
+		.panel = r->panel.pid,
 		.chooser = r->options->policy ? geteuid() : r->plan->id.owner_uid};
 	ward_control_serve(r->control, &users, &handlers, r);
 }
