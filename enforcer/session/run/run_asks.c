@@ -14,6 +14,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/grants.h"
 #include "enforcer/policy/pattern.h"
+#include "enforcer/session/ask/signed.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/run/run_panel.h"
 
@@ -72,9 +73,19 @@ void ward_run_asks_begin(struct ward_running *r)
 	r->ask_fs.question_arg = r;
 }
 
+/* Of the policy that is in force. */
+static const struct ward_settings *settings(struct ward_running *r)
+{
+	const struct ward_granting_host *h = ward_granting_host(r->granting);
+	const struct ward_settings *s = ward_policy_settings(h->policy(h->session));
+	r->asks.approvers = s->approvers_needed;
+	return s;
+}
+
 void ward_run_asks_list(void *arg, struct ward_control_request *q)
 {
 	struct ward_running *r = arg;
+	(void)settings(r);
 	ward_control_reply(q, ward_asks_list(&r->asks));
 }
 
@@ -101,6 +112,7 @@ struct giving {
 	char scope[16];
 	struct ward_answerer who;
 	const char *how; /* static */
+	char *keys;	 /* who signed it, owned; NULL: nobody did */
 	char ids[PATHS_MAX * WARD_GRANT_ID_SIZE];
 	unsigned left; /* grants that are on their way, and one while they are made */
 	struct ward_err err;
@@ -140,6 +152,7 @@ static void put_giving(struct giving *g)
 		.scope = g->scope,
 		.how = g->how,
 		.grant = g->ids,
+		.key = g->keys,
 		.who = &g->who};
 	int e = 0;
 	if (q)
@@ -156,6 +169,7 @@ static void put_giving(struct giving *g)
 		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s}", "ok", 1, "result",
 						   "granted", "grant", g->ids));
 	close(g->client);
+	free(g->keys);
 	free(g);
 }
 
@@ -176,8 +190,11 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	char by[64], reason[64];
 	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
 	const bool once = strcmp(g->scope, "once") == 0;
-	const struct ward_grantor grantor = {
-		.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
+	const struct ward_grantor grantor = {.uid = q->uid,
+		.pid = q->pid,
+		.how = "answer",
+		.request = asked->name,
+		.key = g->keys};
 	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
 	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
 	if (!pattern && !asked->host)
@@ -228,17 +245,20 @@ static bool answers(const struct ward_running *r, const struct ward_control_requ
 }
 
 static void give_all(struct ward_running *r, struct ward_control_request *q,
-	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
+	struct ward_asked *asked, const struct ward_answerer *who, const char *by, const char *keys)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
 	if (pattern && !asked->host && !answers(r, q, asked, pattern))
 		return;
 	struct giving *g = calloc(1, sizeof(*g));
-	if (!g) {
+	char *own = keys ? strdup(keys) : NULL;
+	if (!g || (keys && !own)) {
+		free(g);
 		refuse(q, "out of memory");
 		return;
 	}
-	*g = (struct giving){.r = r, .left = 1, .who = *who, .how = by, .err = WARD_ERR_INIT};
+	*g = (struct giving){
+		.r = r, .left = 1, .who = *who, .how = by, .keys = own, .err = WARD_ERR_INIT};
 	g->client = ward_steal_fd(&q->client);
 	(void)snprintf(g->question, sizeof(g->question), "%s", asked->name);
 	(void)snprintf(g->scope, sizeof(g->scope), "%s", member(q, "answer"));
@@ -265,6 +285,48 @@ static bool gives(const struct ward_control_request *q)
 	return known;
 }
 
+/* What nobody signed gives nothing where the policy demands signatures. */
+static bool refuse_unsigned(struct ward_running *r, const struct ward_control_request *q)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	const uint64_t n = settings(r)->approvers_needed;
+	if (n == 0)
+		return false;
+	ward_err_set(&err, -EPERM,
+		"'[approvals] approvers = %u' takes signed answers here: sign with 'wardfs approve sign', "
+		"hand in with 'wardfs approve QUESTION --signed FILE'",
+		(unsigned)n);
+	refuse(q, err.text);
+	return true;
+}
+
+static void take_signed(struct ward_running *r, struct ward_control_request *q,
+	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf keys = WARD_BUF_INIT;
+	struct ward_err err = WARD_ERR_INIT;
+	const struct ward_settings *s = settings(r);
+	json_t *says = NULL;
+	const int e = ward_signed_add(
+		&r->asks, asked, s, json_object_get(q->body, "signed"), &says, &keys, &err);
+	if (e < 0) {
+		refuse(q, err.text);
+		return;
+	}
+	if (e == 0) {
+		ward_control_reply(
+			q, json_pack("{s:b, s:s, s:I, s:I}", "ok", 1, "result", "signed", "signed",
+				   (json_int_t)json_array_size(asked->signed_by), "approvers",
+				   (json_int_t)s->approvers_needed));
+		return;
+	}
+	struct ward_control_request own = *q;
+	own.body = says;
+	give_all(r, &own, asked, who, by, ward_buf_str(&keys));
+	q->client = own.client;
+	json_decref(says);
+}
+
 /* by: how the answer came, for the trail. */
 static void take_answer(struct ward_running *r, struct ward_control_request *q, const char *by)
 {
@@ -275,7 +337,8 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 			  "is over");
 		return;
 	}
-	if (strcmp(member(q, "digest"), asked->digest) != 0) {
+	const bool is_signed = json_object_get(q->body, "signed") != NULL;
+	if (!is_signed && strcmp(member(q, "digest"), asked->digest) != 0) {
 		refuse(q, "the answer is to a question that was shown otherwise");
 		return;
 	}
@@ -284,8 +347,13 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 		return;
 	}
 	ward_answerer_find(q->pid, q->uid, &who);
+	if (is_signed) {
+		take_signed(r, q, asked, &who, by);
+		return;
+	}
 	if (gives(q)) {
-		give_all(r, q, asked, &who, by);
+		if (!refuse_unsigned(r, q))
+			give_all(r, q, asked, &who, by, NULL);
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
@@ -331,10 +399,11 @@ void ward_run_asks_watch(struct ward_running *r, unsigned rank)
 static void tell(struct ward_running *r)
 {
 	struct ward_asked *q = NULL;
+	(void)settings(r);
 	TAILQ_FOREACH(q, &r->asks.list, at) {
 		if (q->told)
 			continue;
-		json_t *o = ward_asks_one(q);
+		json_t *o = ward_asks_one(&r->asks, q);
 		ward_cleanup_free char *text =
 			o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 		const int e = text ? ward_hook_tell(r->hook, q->name, text) : -ENOMEM;

@@ -88,7 +88,7 @@ void ward_run_panel_ring(struct ward_running *r, bool on)
 void ward_run_panel_question(struct ward_running *r, const struct ward_asked *q)
 {
 	static const char *const few[] = {"event", "question", "digest", "waits", "left", NULL};
-	json_t *o = r->options->status_fd > 0 ? ward_asks_one(q) : NULL;
+	json_t *o = r->options->status_fd > 0 ? ward_asks_one(&r->asks, q) : NULL;
 	if (o)
 		json_object_set_new(o, "event", json_string("question"));
 	ward_stream_if_read(r->options->status_fd, o, few);
