@@ -5,7 +5,7 @@
 # timeout: 900
 set -eu
 . "$WARD_SRC/tests/cases/run/lib/approve.sh"
-second=$WARD_SRC/tests/support/signed-answers.py
+second=$WARD_SRC/tests/support/signed_answers.py
 asking_project
 mkdir ../s
 for who in ann bob eve; do "$WARDFS" token key ../s/$who >../s/$who.pub; done

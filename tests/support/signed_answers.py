@@ -3,9 +3,9 @@
 """A second implementation of signed answers, from docs/approvals.md, PROTOCOL.sshsig and PROTOCOL.u2f
 alone. It verifies, and it signs as a token would.
 
-    signed-answers.py show FILE              what the answer says, and its key, as JSON; status 1: it does not fit
-    signed-answers.py token KEY              makes a key as on a FIDO token in KEY; prints its line of KEY.pub
-    signed-answers.py touch KEY FILE [FLAGS] prints an SSH signature of FILE with it; FLAGS: 1, present
+    signed_answers.py show FILE              what the answer says, and its key, as JSON; status 1: it does not fit
+    signed_answers.py token KEY              makes a key as on a FIDO token in KEY; prints its line of KEY.pub
+    signed_answers.py touch KEY FILE [FLAGS] prints an SSH signature of FILE with it; FLAGS: 1, present
 """
 import base64
 import hashlib
