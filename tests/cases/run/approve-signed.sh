@@ -49,6 +49,8 @@ expect 0 hand ../s/a
 has "$ERR" "$Q: granted, grant g"
 end 0 one
 cp ../s/a ../s/yesterday
+grep -q "It takes signed answers: wardfs approve sign; wardfs approve $Q no\$" ../one.err || fail "$(cat ../one.err)"
+grep -q 'yes|once' ../one.err && fail "$(cat ../one.err)"
 name=$(cut -d+ -f1 ../s/ann.pub)
 "$WARDFS" audit show --json --kind answer one | grep -q "\"key\":\"$name\"" || fail "the record does not name the key"
 "$WARDFS" audit approvals one | grep -q ", key $name" || fail "$("$WARDFS" audit approvals one)"
@@ -111,6 +113,40 @@ begin no sh -c "$write"
 question no
 expect 0 "$WARDFS" approve "$Q" no
 end 2 no
+
+echo '--- signed for one question, and handed in for another of the same session'
+echo one >.github/workflows/cd
+begin both sh -c "echo more >>.github/workflows/cd & $write; wait"
+has_two() { [ "$("$WARDFS" approve --json --session both | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]; }
+wait_until 30 has_two || fail "$("$WARDFS" approve)"
+# of FILE: the name of the question about it.
+of() { "$WARDFS" approve --json --session both | python3 -c 'import json, sys
+print(next(q["question"] for q in json.load(sys.stdin) if q["path"].endswith(sys.argv[1])))' "$1"; }
+first=$(of /cd) Q=$(of /ci)
+for q in "$first" "$Q"; do
+	"$WARDFS" approve --json "$q" >../s/q.json
+	sign ann "to-$q" once
+done
+refused 'is to another question' hand "../s/to-$first"
+[ "$(of /ci)" = "$Q" ] || fail "the question is gone"
+expect 0 hand "../s/to-$Q"
+Q=$first
+expect 0 hand "../s/to-$Q"
+end 0 both
+
+echo '--- a name that is not ASCII: both implementations have the digest'
+name=$(printf 'caf\303\251 \360\237\230\200')
+echo one >".github/workflows/$name"
+begin spelled sh -c "echo more >>'.github/workflows/$name'"
+asks spelled
+grep -q 'u00E9' ../s/q.json || fail "control: no such name: $(cat ../s/q.json)"
+digest() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
+python3 "$WARD_SRC/tests/cases/run/lib/approve-redigest.py" ../s/q.json >../s/again
+[ "$(digest ../s/q.json)" = "$(digest ../s/again)" ] || fail "$(cat ../s/q.json) $(cat ../s/again)"
+sign ann a path
+expect 0 hand ../s/a
+end 0 spelled
+expect 0 "$WARDFS" audit verify spelled
 
 echo '--- two approvers: one of them is not enough, and twice the same is one'
 approvers 2 ann bob
@@ -180,8 +216,9 @@ rm ../s/one.sig
 ssh-keygen -q -Y sign -n wardfs-answer -f ../s/ssh ../s/one
 python3 "$second" touch ../s/sk ../s/two 0 >../s/two.sig
 refused 'nobody touched the token' hand ../s/two
-python3 "$second" touch ../s/sk ../s/one 1 >../s/two.sig
-cmp -s ../s/one ../s/two || refused 'does not fit' hand ../s/two
+"$WARDFS" approve sign ../s/q.json --unsigned -o ../s/three once >../s/shown
+python3 "$second" touch ../s/sk ../s/three 1 >../s/two.sig
+refused 'does not fit' hand ../s/two
 python3 "$second" touch ../s/sk ../s/two 1 >../s/two.sig
 ssh-keygen -q -Y check-novalidate -n wardfs-answer -s ../s/two.sig <../s/two >/dev/null || fail "OpenSSH does not take our token's signature"
 for f in one two; do
@@ -216,18 +253,55 @@ rm .wardfs.policy
 echo '--- the hook of [approvals] command cannot answer without signatures'
 mkdir ../hooks
 chmod 755 "$WARD_TMP" ../hooks
-cat >../hooks/hook <<H
-#!/bin/sh
-exec python3 '$WARD_SRC/tests/cases/run/lib/approve-hook.py' once
-H
-chmod 755 ../hooks/hook
+# hook LINE...: a script that begins with these lines, and writes its number to ../hooks/pid.
+hook() {
+	{
+		printf '#!/bin/sh\necho $$ >"%s/hooks/pid"\n' "$WARD_TMP"
+		printf '%s\n' "$@"
+	} >../hooks/new
+	chmod 755 ../hooks/new
+	mv ../hooks/new ../hooks/hook
+	for f in pid q.json; do : >../hooks/$f; done
+	chmod 666 ../hooks/pid ../hooks/q.json
+}
+# hook_ended: wardfs has taken what it wrote, as it does before it waits for the process.
+hook_ended() { [ -s ../hooks/pid ] && ! kill -0 "$(cat ../hooks/pid)" 2>/dev/null; }
+hook "exec python3 '$WARD_SRC/tests/cases/run/lib/approve-hook.py' once"
 echo "command = $WARD_TMP/hooks/hook" >>../ask.policy
 begin hook sh -c "$write"
 asks hook
+wait_until 30 hook_ended || fail "the hook does not end"
+[ "$(member hook 'q["question"], q["waits"]')" = "('$Q', True)" ] || fail "$(member hook q)"
 sign ann a once
 expect 0 hand ../s/a
 end 0 hook
 "$WARDFS" audit approvals hook | grep -q 'by approve, key' || fail "$("$WARDFS" audit approvals hook)"
+
+echo '--- and can with them: each beside one of a key that is not named'
+for who in eve ann; do
+	rm -f ../hooks/signed
+	hook "cat >'$WARD_TMP/hooks/q.json'" "until [ -e '$WARD_TMP/hooks/signed' ]; do sleep 0.1; done" \
+		"cat '$WARD_TMP/hooks/signed'"
+	begin with-$who sh -c "$write"
+	asks with-$who
+	wait_until 30 test -s ../hooks/q.json || fail "the hook has no question"
+	cp ../hooks/q.json ../s/q.json
+	sign $who a once
+	python3 -c 'import json, sys
+json.dump({"question": sys.argv[1], "signed": [open(sys.argv[2]).read()]}, sys.stdout)' "$Q" ../s/a >../hooks/part
+	chmod 644 ../hooks/part
+	mv ../hooks/part ../hooks/signed
+	wait_until 30 hook_ended || fail "the hook does not end"
+	if [ $who = eve ]; then
+		[ "$(member with-eve 'q["question"], q["waits"]')" = "('$Q', True)" ] || fail "$(member with-eve q)"
+		expect 0 "$WARDFS" approve "$Q" no
+		end 2 with-eve
+	else
+		end 0 with-ann
+	fi
+done
+"$WARDFS" audit approvals with-ann | grep -q 'by command, key' || fail "$("$WARDFS" audit approvals with-ann)"
+expect 0 "$WARDFS" audit verify with-ann
 
 echo '--- the test vector of docs/approvals.md, by both implementations'
 sed -n '/^### A test vector/,/^It says/s/^    //p' "$WARD_SRC/docs/approvals.md" | python3 "$WARD_SRC/tests/cases/run/lib/approve-vector.py" >../vector
