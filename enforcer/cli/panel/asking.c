@@ -36,6 +36,11 @@ const char *panel_time(const struct panel *p)
 	return times[p->time].text;
 }
 
+long long panel_signers(const struct panel *p)
+{
+	return (long long)json_integer_value(json_object_get(p->shown, "approvers"));
+}
+
 void panel_clear(struct panel *p)
 {
 	json_decref(p->list);
@@ -128,7 +133,7 @@ static void show(struct panel *p, json_t *question, uint64_t now_ns)
 {
 	json_decref(p->shown);
 	p->shown = json_incref(question);
-	p->gone = p->own = p->editing = false;
+	p->gone = p->own = p->editing = p->refused = false;
 	p->shown_ns = now_ns;
 	p->time = p->proposal = 0;
 	propose(p);
@@ -149,6 +154,12 @@ void panel_list(struct panel *p, json_t *list, uint64_t now_ns)
 		json_t *now = json_incref(json_array_get(list, i));
 		json_decref(p->shown);
 		p->shown = now;
+		/* The policy may have come to demand signatures. */
+		if (panel_signers(p) > 0 && p->chosen != PANEL_NO) {
+			p->editing = false;
+			p->refused = true;
+			choose(p, PANEL_NO);
+		}
 	} else if (n > 0) {
 		show(p, json_array_get(list, 0), now_ns);
 	}
@@ -215,6 +226,11 @@ static void begin_to_edit(struct panel *p)
 static void letter(struct panel *p, char c, uint64_t now_ns)
 {
 	const bool again = c == 'p' && p->chosen == PANEL_PATTERN;
+	if (panel_signers(p) > 0) {
+		p->refused = c && strchr("oypfae", c);
+		p->dirty = true;
+		return;
+	}
 	if (c == 'n')
 		choose(p, PANEL_NO);
 	else if (c == 'o')

@@ -30,6 +30,7 @@ struct panel {
 	json_t *list;  /* array of questions, as the sessions list them; NULL: none */
 	json_t *shown; /* one of them, owned; NULL: none */
 	bool gone;     /* it has ended since */
+	bool refused;  /* a key meant an answer that nobody signed */
 	bool own;      /* by an answer that was given here */
 	bool fits;     /* all of it is on the screen */
 	bool opened;   /* at the terminal of a command: it closes when nothing waits any more */
@@ -68,5 +69,7 @@ int panel_timeout(const struct panel *p, uint64_t now_ns);
 /* A member of the question that is shown; "": it has none. */
 const char *panel_member(const struct panel *p, const char *name);
 const char *panel_time(const struct panel *p);
+/* How many signatures an answer needs that gives something; 0: none. The panel signs nothing. */
+long long panel_signers(const struct panel *p);
 /* draw.h: all that is on the screen. Sets p->fits. */
 void panel_draw(struct panel *p, uint64_t now_ns, struct ward_buf *b);

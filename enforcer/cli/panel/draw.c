@@ -161,6 +161,8 @@ static void put_answers(struct drawing *d, const struct panel *p)
 	const bool host = *panel_member(p, "host");
 	end_line(d);
 	put_answer(d, p, PANEL_NO, "n", "no: refuse; not asked again for five minutes");
+	if (panel_signers(p) > 0)
+		return;
 	put_answer(d, p, PANEL_ONCE, "o", "once");
 	put_answer(d, p, PANEL_PATH, "y",
 		host ? "this host, until the session ends" : "this path, until the session ends");
@@ -174,6 +176,19 @@ static void put_answers(struct drawing *d, const struct panel *p)
 	if (!host)
 		put_answer(d, p, PANEL_ALWAYS, "a",
 			"always: this path, by a line in your policy for the project");
+}
+
+/* Where approvers have to sign: the panel takes no other answer than no. */
+static void put_signers(struct drawing *d, const struct panel *p)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (panel_signers(p) <= 0)
+		return;
+	ward_shownf(&b, "needs %lld signed answer%s, has %lld: wardfs approve sign",
+		panel_signers(p), ward_s((uint64_t)panel_signers(p)), integer(p, "signed"));
+	put_lines(d, "signatures", ward_buf_str(&b));
+	if (p->refused)
+		put_lines(d, "refused", "The panel cannot sign. Only no needs no signature.");
 }
 
 /* What the chosen answer would widen. */
@@ -228,6 +243,7 @@ static void draw(struct drawing *d, struct panel *p, uint64_t now_ns)
 	} else {
 		put_question(d, p, now_ns);
 		put_answers(d, p);
+		put_signers(d, p);
 		put_gives(d, p);
 	}
 	put_keys(d, p);

@@ -29,10 +29,19 @@ static void say(struct ward_running *r, const struct ward_buf *line)
 	ward_run_panel_ring(r, true);
 }
 
+/* Of the policy that is in force. */
+static const struct ward_settings *settings(struct ward_running *r)
+{
+	const struct ward_granting_host *h = ward_granting_host(r->granting);
+	const struct ward_settings *s = ward_policy_settings(h->policy(h->session));
+	r->asks.approvers = s->approvers_needed;
+	return s;
+}
+
 static void say_question(struct ward_running *r, const struct ward_asked *q)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	if (ward_notice_question(&r->notice, q, ward_clock_mono_ns(), &line))
+	if (ward_notice_question(&r->notice, q, r->asks.approvers > 0, ward_clock_mono_ns(), &line))
 		say(r, &line);
 }
 
@@ -52,6 +61,7 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	if (e == -EIO)
 		trail_failed(r);
 	if (fresh) {
+		(void)settings(r);
 		ward_run_panel_question(r, fresh);
 		say_question(r, fresh);
 	}
@@ -71,15 +81,6 @@ void ward_run_asks_begin(struct ward_running *r)
 	r->asks.top = ward_sandbox_pid(r->sandbox);
 	r->ask_fs.question = on_question;
 	r->ask_fs.question_arg = r;
-}
-
-/* Of the policy that is in force. */
-static const struct ward_settings *settings(struct ward_running *r)
-{
-	const struct ward_granting_host *h = ward_granting_host(r->granting);
-	const struct ward_settings *s = ward_policy_settings(h->policy(h->session));
-	r->asks.approvers = s->approvers_needed;
-	return s;
 }
 
 void ward_run_asks_list(void *arg, struct ward_control_request *q)

@@ -3,6 +3,8 @@
 """The panel at a terminal: what it shows, which keys it takes, and what it leaves behind."""
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -78,8 +80,9 @@ def begin(session, terminal, policy, options=""):
         if name.startswith(("do-", "done-", "result-")) or name in ("up", "got"):
             os.unlink(name)
     count = 0
+    rules = f"--policy ../{policy}.policy" if policy else ""
     terminal.send(f"export TERM=xterm; {WARDFS} run {options} --session {session} "
-                  f"--policy ../{policy}.policy -- python3 program.py\n")
+                  f"{rules} -- python3 program.py\n")
     until("the program is up", lambda: os.path.exists("up"))
 
 
@@ -273,6 +276,74 @@ if one_of["path"] != "/workspace/.github/one" or len(one_of["digest"]) != 64 or 
 one_of = next(e for e in events if e["event"] == "answer")
 if (one_of["result"], one_of["scope"], one_of["how"]) != ("granted", "once", "terminal"):
     fail(f"the answer: {one_of}")
+
+# Where approvers have to sign, no key gives anything. The control is a policy without them, above.
+begin("signed", one, "signed")
+do("o", "three", wait=False)
+one.wait(TITLE)
+one.send(KEY)
+one.wait(OPEN)
+shown = one.wait(rf"(?s)\A(.*?){DRAWN}").group(1)
+has(shown, "signatures  needs 1 signed answer, has 0: wardfs approve sign", "would give  nothing")
+hasnt(shown, "until the session ends", "once")
+time.sleep(READ)
+for letter in "oypfae":
+    one.send(letter)
+    has(one.wait(rf"(?s)\A(.*?signatures.*?){DRAWN}").group(1), "refused     The panel cannot sign", "> n  no")
+# Ctrl-Z stops nothing: the panel goes on, and its default is no.
+one.send("\x1a")
+nothing(one, "signed", 1, "Ctrl-Z")
+one.send("\r")
+if result("three") != "13" or answers("signed")[-1]["result"] != "refused":
+    fail(f"signatures: {result('three')} {answers('signed')[-1]}")
+one.wait(r"answered    \w+: refused")
+do("q", wait=False)
+one.wait(r"READY> $")
+
+# Always: a line in the owner's file for the project, which this session follows.
+begin("always", one, None)
+do("o", "link", wait=False)
+one.wait(TITLE)
+one.send(KEY)
+one.wait(OPEN)
+one.wait(DRAWN)
+time.sleep(READ)
+one.send("a\r")
+if result("link") != "ok" or answers("always")[-1]["result"] != "granted":
+    fail(f"always: {result('link')} {answers('always')}")
+rules = subprocess.run([WARDFS, "policy", "show"], check=True, capture_output=True, text=True).stdout
+if "write = /workspace/conf/x\n" not in rules:
+    fail(f"always: {rules}")
+one.wait(r"answered ")
+do("q", wait=False)
+one.wait(r"READY> $")
+
+# What has the picture of the screen is dead: the panel is there all the same, and the command is
+# told to draw itself again.
+begin("blind", one, "ask", "--keep")
+state = subprocess.run([WARDFS, "ps", "--json", "blind"], check=True, capture_output=True, text=True).stdout
+pid = int(re.search(r'"pid": ?(\d+)', state).group(1))
+out = subprocess.run(["ps", "-eo", "pid,ppid,comm"], check=True, capture_output=True, text=True).stdout
+screens = [int(row.split()[0]) for row in out.splitlines()[1:]
+           if row.split()[1:3] == [str(pid), "wardfs-screen"]]
+if len(screens) != 1:
+    fail(f"wardfs-screen: {screens} of {pid}")
+os.kill(screens[0], signal.SIGKILL)
+until("its death is noticed", lambda: not os.path.exists(f"/proc/{screens[0]}"))
+do("o", "four", wait=False)
+one.wait(TITLE)
+one.send(KEY)
+one.wait(OPEN)
+has(one.wait(rf"(?s)\A(.*?){DRAWN}").group(1), "/workspace/.github/four")
+time.sleep(READ)
+one.send("o\r")
+if result("four") != "ok":
+    fail(f"without a picture: {result('four')}")
+one.wait(r"\x1b\[\?1049l")
+do("w", "SEEN AGAIN")
+one.wait("SEEN AGAIN")
+subprocess.run([WARDFS, "kill", "blind"], check=True)
+one.wait(r"READY> $")
 
 # The command ends while the panel is open: the terminal is the shell's again.
 begin("plain", one, "ask")
