@@ -270,7 +270,8 @@ def run_one(test, base, number, places, options):
     argv = test.argv
     if options.trace and argv[0] == "/bin/sh":
         argv = [argv[0], "-x", *argv[1:]]
-    keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch, str(test.timeout)]
+    keeper = [sys.executable, os.path.join(SRC, "tests/keeper.py"), scratch,
+              str(test.timeout * options.patience)]
     with open(output, "w+b") as out:
         child = subprocess.Popen(keeper + argv, stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=out, cwd=scratch, env=env)
@@ -366,6 +367,8 @@ def main():
     parser.add_argument("--build", default=os.path.join(SRC, "build"))
     parser.add_argument("--sanitized", metavar="DIR", help="a second build, with sanitizers")
     parser.add_argument("--list", action="store_true", help="name the tests")
+    parser.add_argument("--patience", type=int, default=1, metavar="N",
+                        help="N times as long before a test counts as hanging: on slow machines")
     parser.add_argument("--long", action="store_true", help="also what takes long")
     parser.add_argument("--tsan", action="store_true", help="what a thread-sanitized build runs")
     parser.add_argument("--trace", action="store_true", help="run the scripts with sh -x")

@@ -123,41 +123,28 @@ static const json_t *first_of(const json_t *all, const char *word)
 	return NULL;
 }
 
-static bool is_named(const json_t *o, const void *name)
-{
-	return strcmp(text_of(o, "session"), name) == 0;
-}
-
-/*
- * What `wardfs ps` prints is that session, here as in the trail. Where it does not run, the name
- * stands for the newest of those that got a number behind it.
- */
 static const json_t *named(const json_t *all, const char *word)
 {
 	const json_t *last = last_of(all, of_name, word);
-	const json_t *exact = last_of(all, is_named, word);
 	if (!last)
-		return first_of(all, word);
-	if (!exact)
-		ward_sayf("%s has ended: using %s, the newest running session of that name", word,
-			text_of(last, "session"));
-	else if (exact != last)
-		ward_sayf("this is %s; %s is newer", word, text_of(last, "session"));
-	return exact ? exact : last;
+		last = first_of(all, word);
+	else if (strcmp(text_of(last, "session"), word) != 0)
+		ward_sayf(
+			"using %s, the newest running session called %s. To mean the first one, write %s.1 (wardfs ps prints it as %s)",
+			text_of(last, "session"), word, word, word);
+	return last;
 }
 
-/* Says so where the name is not that of one session, and several with a number behind it run. */
+/* Says so where several sessions of the name run. */
 static bool is_ambiguous(const json_t *all, const char *word)
 {
 	const json_t *o = NULL;
 	size_t i = 0, n = 0;
-	if (last_of(all, is_named, word))
-		return false;
 	json_array_foreach(all, i, o) n += of_name(o, word);
 	if (n > 1)
 		ward_sayf(
-			"%s has ended, and %zu running sessions have that name with a number. wardfs ended none of them; name one as 'wardfs ps' prints it",
-			word, n);
+			"%zu running sessions are called %s, so wardfs ended none of them. Write the name with its number, and %s.1 for the first one, which wardfs ps prints as %s",
+			n, word, word, word);
 	return n > 1;
 }
 

@@ -16,9 +16,9 @@ json_t *ward_sessions_running(const char *runtime, bool quiet);
 /*
  * The session that a word of the command line means. "latest" (no session has that name): the one
  * of this project that was started last of those that run; outside of any project, of all. NAME:
- * the one that has it; where that does not run, the newest of NAME.2, NAME.3, …, as the store
- * numbers sessions of one name, that runs, which is said on stderr. NAME.1 is NAME. The caller's to
- * free. NULL after a message: none runs, or there is no memory.
+ * the newest of NAME, NAME.2, NAME.3, …, as the store numbers sessions of one name, that runs;
+ * NAME.1 is the first of them. Where that is not what was written, it is said on stderr. The
+ * caller's to free. NULL after a message: none runs, or there is no memory.
  */
 char *ward_sessions_meant(const char *word);
 /* The same for what cannot be taken back: NULL after a message where several of the name run. */

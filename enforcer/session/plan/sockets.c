@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/ipc/msg.h"
 #include "enforcer/session/owner/as_owner.h"
 
 /* As the broker will do it at each connection (enforcer/net/entry/reach.c). */
@@ -58,8 +57,6 @@ int ward_socket_listen(const struct ward_run_plan *p, int dir, const char *name,
 	ward_cleanup_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Nothing that takes its time to be closed is to be in flight (not before Linux 6.16). */
-	(void)ward_msg_take_fds(fd, false);
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, name);
 	(void)unlinkat(dir, name, 0);
 	/* Nobody connects before it listens. */

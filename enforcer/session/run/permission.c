@@ -19,6 +19,7 @@
 #include "audit/event.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/ipc/msg.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/proxy.h"
 #include "enforcer/session/ask/asker.h"
@@ -489,6 +490,10 @@ int ward_permission_open(const struct ward_run_plan *plan, int dir, const char *
 		x->v[i].fd = -1;
 	x->stop = eventfd(0, EFD_CLOEXEC);
 	int r = x->stop < 0 ? -errno : ward_socket_listen(plan, dir, SOCKET_NAME, &x->listener);
+	/* Nobody connects before the session runs. What takes its time to be closed would hold up
+	 * the thread (Linux 6.16 keeps it out). */
+	if (r == 0)
+		(void)ward_msg_take_fds(x->listener, false);
 	if (r == 0 && asprintf(&x->path, "%s/%s/" SOCKET_NAME, plan->runtime, session) < 0) {
 		x->path = NULL;
 		r = -ENOMEM;

@@ -53,7 +53,7 @@ for form in one "./$trail" --all; do
 done
 said 1 "two: edited at record" --checkpoints "$kept"
 said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" one
-said 1 "one: edited at record" --checkpoints "$kept" --key "$vkey" "./$trail"
+said 1 "one: edited: one of the records 1 to 10 was changed" --checkpoints "$kept" --key "$vkey" "./$trail"
 # One verdict each, also where the trail is not intact by itself, and with --all.
 one_each() {
 	audit verify --json --checkpoints "$kept" "$@" >out || true

@@ -85,7 +85,7 @@ project ../a-project
 cd ../a-project
 echo x >none.txt
 expect 0 "$WARDFS" policy add read /workspace/none.txt --force
-eval "set -- $(echo "$OUT" | sed -n 's/: \[files\] .*//p' | head -1)"
+eval "set -- $(echo "$OUT" | sed -n "s/^added to \(.*\): \[files\] .*/\1/p" | head -1)"
 grep -qx 'read = /workspace/none.txt' "$1" || fail "no such file: $1 ($OUT)"
 case $1 in *a\\x2dproject.policy) ;; *) fail "control: the name needs quotes: $1" ;; esac
 expect 0 "$WARDFS" run --session quoted -- sh -c 'echo y >>none.txt || :'

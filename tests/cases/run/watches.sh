@@ -145,7 +145,7 @@ expect 0 python3 ask.py few
 has "$OUT" "no room for more watches"
 case $OUT in "3 "*) ;; *) fail "watched: $OUT" ;; esac
 "$WARDFS" doctor >out || [ $? -eq 1 ]
-grep -Eq '^absent +watches +session few: [0-9]+ of [0-9]+ directories of /workspace are not watched' out ||
+grep -Eq '^unusable +watches +session few: [0-9]+ of [0-9]+ directories of /workspace are not watched' out ||
 	fail "doctor: $(cat out)"
 grep -q 'fix: as root: sysctl -w user.max_fanotify_marks' out || fail "doctor: $(cat out)"
 expect 0 "$WARDFS" umount mnt
