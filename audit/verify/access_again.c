@@ -213,6 +213,21 @@ static int allows(struct in_force *f, const struct ward_buf *path, uint32_t righ
 	return r;
 }
 
+size_t ward_access_again_settings(
+	struct ward_access_again *a, uint64_t seq, const struct ward_settings *ret[3])
+{
+	size_t at = 0, n = 0;
+	while (at + 1 < a->n && a->v[at + 1].seq < seq)
+		at++;
+	for (size_t i = at ? at - 1 : 0; i < a->n && i <= at + 1; i++) {
+		const struct ward_policy *p = policy_of(&a->v[i]);
+		if (!p)
+			return 0;
+		ret[n++] = ward_policy_settings(p);
+	}
+	return n;
+}
+
 /*
  * The one that was in force, or its neighbours: the records of the file system and of the
  * supervisor come in by different rings, so their order is not exact.

@@ -9,6 +9,7 @@
 
 #include "audit/log/log.h"
 #include "enforcer/base/err.h"
+#include "enforcer/policy/settings.h"
 
 struct ward_access_again;
 
@@ -16,6 +17,13 @@ struct ward_access_again;
 int ward_access_again_new(
 	struct ward_log *log, struct ward_access_again **ret, struct ward_err *err) ward_must_check;
 void ward_access_again_free(struct ward_access_again *a);
+
+/*
+ * The settings that can have been in force at the record seq: those there, and of the policies
+ * before and behind. The number of them; 0: there is none, or one cannot be read.
+ */
+size_t ward_access_again_settings(
+	struct ward_access_again *a, uint64_t seq, const struct ward_settings *ret[3]);
 
 /* A record `grant` that gives one. -ENOMEM. */
 int ward_access_again_grant(struct ward_access_again *a, const json_t *rec) ward_must_check;

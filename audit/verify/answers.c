@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "audit/query/query.h"
+#include "audit/verify/signatures.h"
 #include "enforcer/base/cleanup.h"
 
 /* "PID START" */
@@ -18,15 +19,17 @@ int ward_answers_begin(struct ward_answers *a)
 {
 	*a = (struct ward_answers){.asked = json_object(),
 		.given = json_object(),
+		.covered = json_object(),
 		.processes = json_object(),
 		.uids = {-1, -1, -1}};
-	return a->asked && a->given && a->processes ? 0 : -ENOMEM;
+	return a->asked && a->given && a->covered && a->processes ? 0 : -ENOMEM;
 }
 
 void ward_answers_clear(struct ward_answers *a)
 {
 	json_decref(a->asked);
 	json_decref(a->given);
+	json_decref(a->covered);
 	json_decref(a->processes);
 }
 
@@ -91,16 +94,9 @@ static int take_ask(struct ward_answers *a, const json_t *rec, const char **ret_
 {
 	const char *request = ward_query_text(rec, "request");
 	const char *shown = ward_query_text(rec, "shown");
-	json_t *q =
-		json_pack("{s:s?, s:O?}", "shown", shown, "asked", json_object_get(rec, "asked"));
-	if (!q)
-		return -ENOMEM;
 	if (shown && !shown_is(json_object_get(rec, "detail"), shown))
 		*ret_why = "the digest of what was shown is another";
-	if (request)
-		return json_object_set_new(a->asked, request, q);
-	json_decref(q);
-	return 0;
+	return request ? json_object_set(a->asked, request, (json_t *)(uintptr_t)rec) : 0;
 }
 
 /* Why nobody outside of the session did that. */
@@ -159,7 +155,30 @@ static int take_grant(struct ward_answers *a, const json_t *rec, const char **re
 		*ret_why = "no question of that name waited";
 	if (!*ret_why && q && !within(json_object_get(rec, "asked"), json_object_get(q, "asked")))
 		*ret_why = "the grant gives more than was asked for";
-	return json_object_set_new(a->given, id, json_true());
+	return json_object_set(a->given, id, (json_t *)(uintptr_t)rec);
+}
+
+/* By one of the policies that can have been in force the signatures are there. */
+static int check_signatures(
+	struct ward_answers *a, const json_t *rec, const json_t *q, const char **ret_why)
+{
+	const json_t *shown = json_object_get(q, "detail");
+	const char *why = NULL;
+	for (size_t i = 0; i < a->n_settings; i++) {
+		why = ward_signatures_wrong(a->settings[i], rec, shown, a->given, a->covered);
+		if (!why)
+			break;
+	}
+	*ret_why = why;
+	ward_cleanup_free char *list = why ? NULL : strdup(ward_query_text(rec, "grant"));
+	char *rest = NULL;
+	if (!why && !list)
+		return -ENOMEM;
+	for (char *id = list ? strtok_r(list, " ", &rest) : NULL; id;
+		id = strtok_r(NULL, " ", &rest))
+		if (json_object_set_new(a->covered, id, json_true()) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
 static int take_answer(struct ward_answers *a, const json_t *rec, const char **ret_why)
@@ -181,10 +200,13 @@ static int take_answer(struct ward_answers *a, const json_t *rec, const char **r
 		*ret_why = wrong_who(a, rec);
 	if (!*ret_why && granted)
 		*ret_why = wrong_grants(a, ward_query_text(rec, "grant"));
+	int r = !*ret_why && granted && ward_query_text(rec, "grant")
+			? check_signatures(a, rec, q, ret_why)
+			: 0;
 	/* One question has one answer. */
 	if (q)
 		json_object_del(a->asked, request);
-	return 0;
+	return r;
 }
 
 int ward_answers_take(struct ward_answers *a, const json_t *rec, const char **ret_why)

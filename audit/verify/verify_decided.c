@@ -35,6 +35,9 @@ static int take_done(struct look *l, const char *line, size_t len, uint64_t seq)
 static int take_question(struct look *l, const json_t *rec, uint64_t seq)
 {
 	const char *why = NULL;
+	if (ward_query_kind(rec) == WARD_EVENT_ANSWER)
+		l->answers.n_settings =
+			ward_access_again_settings(l->again, seq, l->answers.settings);
 	int r = ward_answers_take(&l->answers, rec, &why);
 	if (r == 0 && ward_query_kind(rec) == WARD_EVENT_GRANT)
 		r = ward_access_again_grant(l->again, rec);

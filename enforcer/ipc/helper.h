@@ -222,7 +222,7 @@ enum ward_msg_type {
 	WARD_MSG_SCREEN_WROTE = 81,
 	/*
 	 * u32 who, u32 first: draw all for them (screen/picture.h). Answered by PICTURES. From then
-	 * on WROTE is answered by SHOWN, until QUIET {}.
+	 * on WROTE is answered by SHOWN, until QUIET {}. who 0 is the supervisor itself.
 	 */
 	WARD_MSG_SCREEN_DRAW = 82,
 	WARD_MSG_SCREEN_QUIET = 83,

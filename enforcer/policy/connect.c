@@ -63,6 +63,15 @@ static const struct ward_entry *find_ask(
 	return NULL;
 }
 
+bool ward_policy_asks_hosts(const struct ward_policy *p)
+{
+	struct ward_destination e;
+	for (size_t i = 0; i < p->n_effective; i++)
+		if (parse_ask(p->effective[i], &e))
+			return true;
+	return false;
+}
+
 /* An `allow` of addresses that covers this one; "*" does not speak of addresses. */
 static const struct ward_entry *find_block(
 	const struct ward_policy *p, const struct ward_destination *asked)

@@ -197,6 +197,12 @@ int ward_parse_money(const struct ward_key *k, const char *value, uint64_t *numb
 int ward_tools_read(struct ward_policy *p, const struct ward_key *k, const char *instance,
 	void *base, struct ward_err *err) ward_must_check;
 
+/* approver_key.c */
+int ward_parse_approver(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+int ward_parse_approvers(const struct ward_key *k, const char *value, uint64_t *number,
+	struct ward_err *err) ward_must_check;
+
 /* signer.c */
 int ward_parse_signer(const struct ward_key *k, const char *value, uint64_t *number,
 	struct ward_err *err) ward_must_check;

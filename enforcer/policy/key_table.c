@@ -343,8 +343,13 @@ const struct ward_key ward_keys[] = {
 	KEY(APPROVALS, "command", HOST_PATH, BASE, BASE_ONLY, NO, ALL, NULL, INTO(ask_command),
 		"A program of the host that gets each question, and may answer (docs/approvals.md)."),
 	LIST(APPROVALS, "approver", PUBLIC_KEY, ADD, FROM_HOST, YES, ALL, NULL, INTO(approvers),
-		"A public key whose tokens give grants, as `wardfs token key` and `wardfs audit key "
-		"show` print one. Without this key no token gives anything."),
+		"A public key whose tokens give grants and whose signed answers count. As `wardfs token "
+		"key` and `wardfs audit key show` print one, or an Ed25519 key of OpenSSH: its line "
+		"`ssh-ed25519 …` or `sk-ssh-ed25519@openssh.com …`, which signs answers only."),
+	KEY(APPROVALS, "approvers", APPROVERS, MAX, FROM_ANY, YES, ALL, "0", INTO(approvers_needed),
+		"How many keys that `approver` names have to sign an answer that gives something "
+		"(docs/approvals.md). From 1 on no grant comes without a signature, and from 2 on none "
+		"from a token."),
 	LIST(APPROVALS, "revoked", HOST_PATH, ADD, FROM_HOST, YES, ALL, NULL, INTO(revoked),
 		"A file with ids of tokens that give nothing, one a line. wardfs reads it when a token "
 		"is presented. If wardfs cannot read it, no token gives anything."),

@@ -266,23 +266,6 @@ PARSE(anchor)
 		"'%s' is not one of: journald, syslog, file:PATH, exec:PATH, none", value);
 }
 
-/* NAME+ID+KEY: 16 and 8 hexadecimal digits, and base64 of 33 bytes (audit/log/note.h). */
-PARSE(public_key)
-{
-	static const char hex[] = "0123456789abcdef";
-	static const char base64[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const bool ok = strlen(value) == 7 + 16 + 1 + 8 + 1 + 44 &&
-			strncmp(value, "wardfs/", 7) == 0 && strspn(value + 7, hex) == 16 &&
-			value[23] == '+' && strspn(value + 24, hex) == 8 && value[32] == '+' &&
-			strspn(value + 33, base64) == 44;
-	return ok ? 0
-		  : ward_err_set(err, -EINVAL,
-			    "'%.90s' is no public key: write one as 'wardfs token key FILE' prints "
-			    "it",
-			    value);
-}
-
 /* ACTION PATH [PATH2] VERDICT, taken apart where it is run; here only counted and the ends known.
  */
 PARSE(expect)
@@ -346,7 +329,8 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 		.parse = parse_anchor},
 	[WARD_KEY_TYPE_PUBLIC_KEY] = {"public key",
 		"wardfs/6d908e8477ce54ac+76e1d457+AUMMAXyT7N7/SCN53aRDVzVfut1OX3nszT11bX1c1u4P",
-		.parse = parse_public_key},
+		.parse = ward_parse_approver},
+	[WARD_KEY_TYPE_APPROVERS] = {"0 to 4", "2", .parse = ward_parse_approvers},
 	[WARD_KEY_TYPE_EXPECTED_PATH] = {"path or pattern", "/var/agent/example",
 		.parse = parse_expected_path},
 	[WARD_KEY_TYPE_EXPECTED_LOOK] = {"path or pattern", "/workspace/example",

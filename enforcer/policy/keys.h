@@ -83,7 +83,8 @@ enum ward_key_type {
 	WARD_KEY_TYPE_HEADER,	  /* the name of one */
 	WARD_KEY_TYPE_CHECKPOINT, /* count or time */
 	WARD_KEY_TYPE_ANCHOR,
-	WARD_KEY_TYPE_PUBLIC_KEY, /* of Ed25519, as the trail writes keys */
+	WARD_KEY_TYPE_PUBLIC_KEY, /* of Ed25519 (approver_key.h) */
+	WARD_KEY_TYPE_APPROVERS,  /* how many of them */
 	WARD_KEY_TYPE_EXPECT,
 	WARD_KEY_TYPE_LEAST,	   /* a mode that is a wall by itself */
 	WARD_KEY_TYPE_RISK_POINTS, /* a row of conf/risk.table, and points */

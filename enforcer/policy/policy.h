@@ -383,6 +383,8 @@ void ward_policy_each_found(const struct ward_policy *p,
 
 /* Has the policy a rule of `ask` at all? */
 bool ward_policy_asks(const struct ward_policy *p);
+/* Has it a line of [network] ask? */
+bool ward_policy_asks_hosts(const struct ward_policy *p);
 
 /* [guard] fold. */
 bool ward_policy_folds(const struct ward_policy *p);

@@ -177,7 +177,8 @@ struct ward_settings {
 	/* [approvals] */
 	uint64_t ask_ns;	       /* how long a request waits for a person */
 	char *ask_command;	       /* host path; NULL: none */
-	struct ward_strings approvers; /* public keys whose tokens count */
+	struct ward_strings approvers; /* public keys whose tokens and answers count */
+	uint64_t approvers_needed;     /* signed answers that it takes; 0: none */
 	struct ward_strings revoked;   /* host paths: lists of tokens that do not count */
 
 	/* [audit] */

@@ -18,7 +18,8 @@ MAY_INCLUDE = {
     "enforcer/modes/table": [],
     "enforcer/policy": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table"],
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
-              "enforcer/policy/grants.h", "enforcer/policy/settings.h"],
+              "enforcer/policy/grants.h", "enforcer/policy/settings.h",
+              "enforcer/policy/approver_key.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
     # main knows all rooms; static/tiers says which of them may use which.
     "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"] + [

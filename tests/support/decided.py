@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Part of verify.py: accesses decided again, and who can have answered (docs/audit-format.md)."""
+import calendar
 import hashlib
 import json
 import re
+import time
 
+import signed_answers
 from recorded import policies, raw
 
 SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
@@ -103,11 +106,95 @@ def uncovered(record, grants):
                    if isinstance(record.get(p), str))
 
 
+def ascii_json(value):
+    """Compact JSON in ASCII, as what was shown is hashed: the digits after \\u are upper-case."""
+    return re.sub(r"\\(?:u[0-9a-f]{4}|.)", lambda m: m[0][:2] + m[0][2:].upper(),
+                  json.dumps(value, separators=(",", ":"))).encode()
+
+
+def demands(meaning):
+    """(how many signatures, the keys that count) of a policy."""
+    needed, keys, section = 0, [], b""
+    for line in meaning.split(b"\n"):
+        key, _, value = line.partition(b" = ")
+        section = line if line.startswith(b"[") else section
+        if section == b"[approvals]" and key == b"approvers":
+            needed = int(value)
+        elif section == b"[approvals]" and key == b"approver":
+            keys.append(signed_answers.line_key(value.decode()))
+    return needed, keys
+
+
+def unquoted(pattern):
+    """The path that a pattern names, and nothing else; None: it covers more."""
+    if re.search(rb"[*?[]", re.sub(rb"\\.", b"", pattern, flags=re.S)):
+        return None
+    return re.sub(rb"\\(.)", rb"\1", pattern, flags=re.S)
+
+
+def is_what_was_signed(grant, says):
+    """Whether the grant gives what the answer says, and no more."""
+    has = grant.get("path", grant.get("host"))
+    if has is None:
+        return False
+    if "pattern" in says:
+        fits = raw(has) == says["pattern"].encode()
+    elif "path" in grant:
+        fits = unquoted(raw(has)) in [raw(says[w]) for w in ("what", "what2") if w in says]
+    else:
+        fits = has == says["what"]
+    if says["answer"] == "once":
+        return fits and grant.get("uses") == 1
+    if says["answer"] == "for":
+        return fits and grant.get("ends", 2 ** 63) <= grant["mono"] + (says["seconds"] + 1) * 10 ** 9
+    return fits
+
+
+def is_this(says, question, record):
+    """Whether the signed answer is to this question, in time."""
+    shown = question["detail"]
+    at = calendar.timegm(time.strptime(record["time"][:19], "%Y-%m-%dT%H:%M:%S"))
+    return all(says[k] == shown.get(k) for k in ("session", "question", "rights")) and \
+        says["what"] == shown.get("host", shown.get("path")) and \
+        says.get("what2") == shown.get("path2") and says["digest"] == record.get("shown") and \
+        says["until"] > at - 60
+
+
+def signed_as(policy, record, question, given, covered):
+    """Whether the answer has the signatures that the policy demands."""
+    needed, keys = policy
+    ids = record.get("grant", "").split()
+    texts = (record.get("detail") or {}).get("signed")
+    if texts is None:
+        return needed == 0 or set(ids) <= covered
+    try:
+        read = [signed_answers.read(t.encode()) for t in texts]
+    except (signed_answers.Bad, ValueError, AttributeError):
+        return False
+    alike = [{k: v for k, v in says.items() if k != "until"} for says, _ in read]
+    return len(read) >= max(needed, 1) and len({public for _, (_, public, _) in read}) == len(read) and \
+        all(a == alike[0] for a in alike) and all(key in keys for _, key in read) and \
+        all(is_this(says, question, record) for says, _ in read) and \
+        all(i in given and is_what_was_signed(given[i], alike[0]) for i in ids)
+
+
 class Answers:
     """What of the session tells who can have answered."""
 
-    def __init__(self):
-        self.waiting, self.given, self.processes, self.uids, self.own = {}, set(), set(), None, False
+    def __init__(self, in_force):
+        self.waiting, self.given, self.processes, self.uids, self.own = {}, {}, set(), None, False
+        self.in_force, self.covered = in_force, set()
+
+    def unsigned(self, record, question):
+        """Whether the answer lacks signatures by each policy that can have been in force."""
+        if not record.get("grant") or not isinstance(question.get("detail"), dict):
+            return False
+        at = max([n for n, (seq, _) in enumerate(self.in_force) if seq < record["seq"]], default=0)
+        near = self.in_force[max(0, at - 1):at + 2]
+        if near and not any(signed_as(p, record, question, self.given, self.covered) for _, p in near):
+            return True
+        self.covered |= set(record["grant"].split())
+        return False
 
     def start(self, record):
         detail = record.get("detail") or {}
@@ -132,7 +219,7 @@ class Answers:
         elif kind == "ask":
             if request is not None:
                 self.waiting[request] = record
-            shown = json.dumps(record.get("detail"), separators=(",", ":")).encode()
+            shown = ascii_json(record.get("detail"))
             return "shown" in record and record["shown"] != hashlib.sha256(shown).hexdigest()
         elif kind == "grant" and "grant" in record:
             bad = self.wrong_who(record)
@@ -141,7 +228,7 @@ class Answers:
                 bad |= request is not None and question is None
                 bad |= question is not None and \
                     not set(record.get("asked", [])) <= set(question.get("asked", []))
-                self.given.add(record["grant"])
+                self.given[record["grant"]] = record
             return bad
         elif kind == "answer" and request is not None:
             question = self.waiting.pop(request, None)
@@ -149,7 +236,8 @@ class Answers:
                 return True
             result = record.get("result")
             return result in ("granted", "refused") and self.wrong_who(record) or \
-                result == "granted" and not set(record.get("grant", "").split()) <= self.given
+                result == "granted" and (not set(record.get("grant", "").split()) <= set(self.given) or
+                                         self.unsigned(record, question))
         return False
 
 
@@ -157,8 +245,9 @@ def judge_decided(lines, res):
     """Each decision of a trail whose lines are genuine, once more."""
     if res.state not in ("intact", "gap", "incomplete"):
         return
-    in_force = [(s.seq, rules_of(s.meaning)) for s in policies(lines) if s.meaning and s.loaded]
-    answers, grants = Answers(), {}
+    loaded = [s for s in policies(lines) if s.meaning and s.loaded]
+    in_force = [(s.seq, rules_of(s.meaning)) for s in loaded]
+    answers, grants = Answers([(s.seq, demands(s.meaning)) for s in loaded]), {}
     for line in lines:
         if line.kind not in ("open", "create", "remove", "use", "ask", "answer", "grant", "exec",
                              "session.start"):

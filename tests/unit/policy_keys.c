@@ -19,11 +19,11 @@
 
 static bool counts(const struct ward_key *k)
 {
-	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_COUNT ||
-	       k->type == WARD_KEY_TYPE_TIME || k->type == WARD_KEY_TYPE_SIZE_RATE ||
-	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_SIZE_SHARE ||
-	       k->type == WARD_KEY_TYPE_CPUS || k->type == WARD_KEY_TYPE_CPU_TIME ||
-	       k->type == WARD_KEY_TYPE_MONEY;
+	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_APPROVERS ||
+	       k->type == WARD_KEY_TYPE_COUNT || k->type == WARD_KEY_TYPE_TIME ||
+	       k->type == WARD_KEY_TYPE_SIZE_RATE || k->type == WARD_KEY_TYPE_COUNT_RATE ||
+	       k->type == WARD_KEY_TYPE_SIZE_SHARE || k->type == WARD_KEY_TYPE_CPUS ||
+	       k->type == WARD_KEY_TYPE_CPU_TIME || k->type == WARD_KEY_TYPE_MONEY;
 }
 
 /* A value of the key that is not its default. */
@@ -62,12 +62,11 @@ static const char *other_value(const struct ward_key *k)
 		return "seven: 7";
 	case WARD_KEY_TYPE_SHELL:
 		return "seven -c";
-	case WARD_KEY_TYPE_MODULE:
-		return "seven.eight";
 	case WARD_KEY_TYPE_ENV_PASS:
 		return "SEVEN";
 	case WARD_KEY_TYPE_ENV_SET:
 		return "SEVEN=7";
+	case WARD_KEY_TYPE_MODULE:
 	case WARD_KEY_TYPE_ALLOW:
 	case WARD_KEY_TYPE_DENY:
 	case WARD_KEY_TYPE_ASK_HOST:
@@ -95,8 +94,9 @@ static const char *other_value(const struct ward_key *k)
 		return "RWRzZXZlbjc3NwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g";
 	case WARD_KEY_TYPE_TOOLS:
 		return "files, mail";
+	case WARD_KEY_TYPE_APPROVERS:
 	case WARD_KEY_TYPE_MONEY:
-		return "7";
+		return "2";
 	case WARD_KEY_TYPE_LIFT:
 		return "/workspace/seven";
 	case WARD_KEY_TYPE_TEXT:
@@ -372,6 +372,7 @@ START_TEST(reloads_follow_the_rows)
 		/* another value of what both have */
 		if (counts(k)) {
 			const char *more = k->type == WARD_KEY_TYPE_SIZE	 ? "8M"
+					   : k->type == WARD_KEY_TYPE_APPROVERS	 ? "3"
 					   : k->type == WARD_KEY_TYPE_SIZE_RATE	 ? "8M/s"
 					   : k->type == WARD_KEY_TYPE_COUNT_RATE ? "8/s"
 										 : "8";

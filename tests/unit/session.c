@@ -316,7 +316,7 @@ static pid_t connect_from(const char *runtime, bool inside, bool stays)
 static int accept_here(int listener)
 {
 	int fd = -1;
-	int r = ward_control_accept(listener, geteuid(), &fd);
+	int r = ward_control_accept(listener, geteuid(), 0, &fd);
 	if (fd >= 0)
 		close(fd);
 	return r;

@@ -62,7 +62,7 @@ static void print_asked(const struct ward_denials *all, const struct ward_denial
 		return;
 	ward_outf("\n    question:  %s, ", name);
 	if (!result)
-		ward_outf("it waits: wardfs approve %s yes|once|no", name);
+		ward_outf("it waits: wardfs approve %s", name);
 	else if (strcmp(result, "refused") == 0 || strcmp(result, "granted") == 0)
 		ward_outf("%s by %s (wardfs %s)", result, by ? by : "?", how ? how : "?");
 	else

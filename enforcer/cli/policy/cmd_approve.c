@@ -17,6 +17,9 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/panel/panel.h"
+#include "enforcer/cli/policy/approve_show.h"
+#include "enforcer/cli/policy/approve_sign.h"
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/session/control/control.h"
 
@@ -26,13 +29,60 @@
 #define WATCHED_MAX 1024
 
 struct args {
-	const char *words[5]; /* QUESTION ANSWER [PATTERN | TIME [PATTERN]] */
+	/* [sign] QUESTION ANSWER [PATTERN | TIME [PATTERN]] */
+	const char *words[6];
 	unsigned n;
-	const char *session;
-	bool json, watch;
+	const char *session, *key, *output;
+	const char *files[WARD_APPROVERS_MAX]; /* signed answers */
+	unsigned n_files;
+	uint64_t valid_s;
+	bool json, watch, panel, opened, without_key;
 };
 
-enum { OPT_WATCH = 0x100 };
+enum { OPT_WATCH = 0x100, OPT_PANEL, OPT_OPENED, OPT_SIGNED, OPT_KEY, OPT_UNSIGNED, OPT_VALID };
+/* How long a signed answer is good by itself, and at most. */
+#define VALID_S 3600U
+#define VALID_S_MAX 86400U
+
+static bool is_sign(const struct args *a)
+{
+	return a->n && strcmp(a->words[0], "sign") == 0;
+}
+
+static uint64_t take_valid(const struct argp_state *state, const char *arg)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	uint64_t ns = 0;
+	if (ward_quantity_duration(arg, WARD_DURATION_SEVERAL, &ns, &err) < 0 ||
+		ns < WARD_NS_PER_SEC || ns / WARD_NS_PER_SEC > VALID_S_MAX)
+		ward_arguments_wrong(
+			state, "--valid: a time such as 10m or 1h, a day at most, is meant");
+	return ns / WARD_NS_PER_SEC;
+}
+
+/* The options of the wrong form. */
+static void check_form(const struct argp_state *state, const struct args *a)
+{
+	const bool of_sign = a->key || a->without_key || a->output || a->valid_s;
+	if (of_sign && !is_sign(a))
+		ward_arguments_wrong(
+			state, "--key, --unsigned, --output and --valid are for 'approve sign'");
+	if (is_sign(a) && (a->n_files || a->watch || a->json || a->session))
+		ward_arguments_wrong(state, "'approve sign' takes none of these options");
+	if (is_sign(a) && a->n < 2)
+		ward_arguments_wrong(
+			state, "give the file of the question, '-' for standard input");
+	if (is_sign(a) && (a->n > 2 ? !a->key == !a->without_key || !a->output : of_sign))
+		ward_arguments_wrong(state,
+			"to sign, give an answer, --output FILE, and --key FILE or --unsigned");
+	if (a->n_files && a->n != 1)
+		ward_arguments_wrong(state, "--signed takes the question alone: the files have "
+					    "the answer");
+	if (a->n && a->watch)
+		ward_arguments_wrong(state, "--watch takes no answer");
+	if (a->panel && (a->n || a->n_files || a->watch || a->json))
+		ward_arguments_wrong(state, "--panel takes no answer, no --watch, no --json");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -47,17 +97,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_WATCH:
 		a->watch = true;
 		return 0;
+	case OPT_PANEL:
+		a->panel = true;
+		return 0;
+	case OPT_OPENED:
+		a->opened = true;
+		return 0;
+	case OPT_SIGNED:
+		if (a->n_files == WARD_APPROVERS_MAX)
+			ward_arguments_wrong(state, "too many signed answers");
+		a->files[a->n_files++] = arg;
+		return 0;
+	case OPT_KEY:
+		a->key = arg;
+		return 0;
+	case OPT_UNSIGNED:
+		a->without_key = true;
+		return 0;
+	case OPT_VALID:
+		a->valid_s = take_valid(state, arg);
+		return 0;
+	case 'o':
+		a->output = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (a->n == sizeof(a->words) / sizeof(*a->words))
 			ward_arguments_wrong(state, "too many arguments");
 		a->words[a->n++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (a->n == 1)
-			ward_arguments_wrong(state,
-				"give an answer: no, once, path, pattern, for or always. Without arguments wardfs lists the questions");
-		if (a->n && a->watch)
-			ward_arguments_wrong(state, "--watch takes no answer");
+		check_form(state, a);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -67,12 +136,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects; with --watch one object a line", 0},
 	{"session", 's', "SESSION", 0, "Only questions of this session", 0},
+	{"panel", OPT_PANEL, NULL, 0,
+		"Show them on the whole screen, one at a time, and answer with keys", 0},
+	{"opened", OPT_OPENED, NULL, OPTION_HIDDEN, "", 0},
 	{"watch", OPT_WATCH, NULL, 0, "Print each question as it comes, until a signal ends it", 0},
+	{"signed", OPT_SIGNED, "FILE", 0,
+		"Hand in the signed answer in FILE; once for each approver. Where FILE has no signature, the one in FILE.sig counts",
+		0},
+	{"key", OPT_KEY, "FILE", 0, "For sign: sign with the key in FILE (wardfs token key)", 0},
+	{"unsigned", OPT_UNSIGNED, NULL, 0,
+		"For sign: write what 'ssh-keygen -Y sign -n wardfs-answer' is to sign", 0},
+	{"valid", OPT_VALID, "TIME", 0,
+		"For sign: the answer counts for TIME (10m, 1h), a day at most; default: 1h", 0},
+	{"output", 'o', "FILE", 0, "For sign: write the answer to FILE, which must not exist", 0},
 	{0},
 };
 static const struct argp argp = {options, parse,
-	"\nQUESTION no|yes|once|path|always\nQUESTION pattern PATTERN\nQUESTION for TIME [PATTERN]",
-	"Lists the questions that wait for a person, or answers the one named.\v"
+	"\nQUESTION\nQUESTION no|yes|once|path|always\nQUESTION pattern PATTERN\nQUESTION for TIME [PATTERN]\n"
+	"QUESTION --signed FILE\nsign QUESTION.json [ANSWER]",
+	"Lists the questions that wait for a person, shows or answers the one named, or signs an answer to the one in a file.\v"
 	"ANSWER is one of:\n"
 	"  no        refuse it; the same question is not asked again for five minutes\n"
 	"  yes       the same as path\n"
@@ -81,60 +163,9 @@ static const struct argp argp = {options, parse,
 	"  pattern   allow it for all paths that PATTERN covers, until the session ends\n"
 	"  for       allow it for TIME (30s, 10m, 1h), for this path or for PATTERN\n"
 	"  always    add the line to your policy for this project (wardfs policy add)\n"
+	"sign takes what 'wardfs approve --json QUESTION' prints, also on another machine ('-': standard input). It takes once, yes, path, pattern and for. Without an answer it shows the question.\n"
 	"Guards are never lifted. Exit status: 0 answered, or listed; 1 no such question, or the session refused the answer.",
 	NULL, NULL, NULL};
-
-static const char *member(const json_t *o, const char *name)
-{
-	const char *s = json_string_value(json_object_get(o, name));
-	return s ? s : "";
-}
-
-/* --- printing --- */
-
-static void print_list(const char *head, const json_t *list, const char *between)
-{
-	size_t i = 0;
-	const json_t *v = NULL;
-	if (json_array_size(list) == 0)
-		return;
-	ward_outf("    %s", head);
-	json_array_foreach(list, i, v) ward_outf("%s%s", i ? between : "", json_string_value(v));
-	ward_outf("\n");
-}
-
-/* What a question is about: a path, or HOST:PORT. */
-static const char *what_of(const json_t *o)
-{
-	return *member(o, "host") ? member(o, "host") : member(o, "path");
-}
-
-static void print_question(const json_t *o)
-{
-	const bool waits = json_is_true(json_object_get(o, "waits"));
-	const long long left = (long long)json_integer_value(json_object_get(o, "left"));
-	ward_outf("%s  %s %s", member(o, "question"), member(o, "action"), what_of(o));
-	if (*member(o, "path2"))
-		ward_outf(" to %s", member(o, "path2"));
-	if (!*member(o, "host"))
-		ward_outf(" (%s)", member(o, "rights"));
-	ward_outf("\n");
-	if (*member(o, "program"))
-		ward_outf("    asked by:  %s (%lld) in session %s\n", member(o, "program"),
-			(long long)json_integer_value(json_object_get(o, "pid")),
-			member(o, "session"));
-	else
-		ward_outf("    asked by:  a process in session %s\n", member(o, "session"));
-	print_list("command:   ", json_object_get(o, "argv"), " ");
-	print_list("started by: ", json_object_get(o, "ancestors"), " < ");
-	ward_outf("    rule:      %s (%s)\n", member(o, "rule_text"), member(o, "rule"));
-	ward_outf("    yes allows: %s on %s until the session ends\n"
-		  "                (%s)\n",
-		member(o, "rights"), what_of(o), member(o, "promise"));
-	ward_outf("    %s%lld s: wardfs approve %s yes|once|no\n",
-		waits ? "it waits for another " : "refused for now; open for another ", left,
-		member(o, "question"));
-}
 
 /* --- asking sessions --- */
 
@@ -146,10 +177,10 @@ static int collect(const char *runtime, const json_t *sessions, json_t *list)
 	int status = 0;
 	json_array_foreach(sessions, i, o)
 	{
-		if (strcmp(member(o, "verb"), "run") != 0)
+		if (strcmp(ward_approve_member(o, "verb"), "run") != 0)
 			continue;
 		json_t *answer = ward_sessions_ask(
-			runtime, member(o, "session"), "{\"verb\":\"questions\"}");
+			runtime, ward_approve_member(o, "session"), "{\"verb\":\"questions\"}");
 		if (answer)
 			json_array_extend(list, json_object_get(answer, "questions"));
 		else
@@ -158,7 +189,7 @@ static int collect(const char *runtime, const json_t *sessions, json_t *list)
 			(long long)json_integer_value(json_object_get(answer, "more"));
 		if (more > 0)
 			ward_sayf("session %s: %lld more questions wait; answer some of these",
-				member(o, "session"), more);
+				ward_approve_member(o, "session"), more);
 		json_decref(answer);
 	}
 	return status;
@@ -176,7 +207,7 @@ static int list_all(const struct args *a)
 	} else {
 		size_t i = 0;
 		const json_t *o = NULL;
-		json_array_foreach(list, i, o) print_question(o);
+		json_array_foreach(list, i, o) ward_approve_show(o);
 		if (json_array_size(list) == 0 && status == 0)
 			ward_say("no question waits");
 	}
@@ -220,14 +251,15 @@ static int watch(const struct args *a)
 		(void)!collect(runtime, sessions, list);
 		json_array_foreach(list, i, o)
 		{
-			if ((a->session && strcmp(member(o, "session"), a->session) != 0) ||
-				seen(w, member(o, "question")))
+			if ((a->session &&
+				    strcmp(ward_approve_member(o, "session"), a->session) != 0) ||
+				seen(w, ward_approve_member(o, "question")))
 				continue;
 			if (a->json) {
 				ward_put_json(o, JSON_COMPACT);
 				ward_outf("\n");
 			} else {
-				print_question(o);
+				ward_approve_show(o);
 			}
 		}
 		json_decref(list);
@@ -249,8 +281,8 @@ static json_t *find(const struct args *a, char **ret_runtime)
 	json_t *o = NULL;
 	if (ward_sessions_choose(a->session, ret_runtime, &sessions) == 0 && sessions)
 		(void)!collect(*ret_runtime, sessions, list);
-	json_array_foreach(list, i, o) if (strcmp(member(o, "question"), a->words[0]) == 0) found =
-		json_incref(o);
+	json_array_foreach(list, i, o) if (strcmp(ward_approve_member(o, "question"),
+						   a->words[0]) == 0) found = json_incref(o);
 	if (!found)
 		ward_sayf(
 			"no question '%s' waits: it has an answer, or its time is over. 'wardfs approve' lists those that do",
@@ -271,62 +303,137 @@ static const char *verb_for(const char *rights)
 /* `always`: the line goes into the owner's file for the session's project. */
 static int add_line(const char *runtime, const json_t *q)
 {
-	if (*member(q, "host")) {
+	if (*ward_approve_member(q, "host")) {
 		ward_sayf(
 			"no line of yours keeps '%s' from asking again: answer 'path' for this session, or remove the line from the policy",
-			member(q, "rule_text"));
+			ward_approve_member(q, "rule_text"));
 		return 1;
 	}
-	json_t *status = ward_sessions_ask(runtime, member(q, "session"), "{\"verb\":\"status\"}");
-	if (status && !*member(status, "follows")) {
+	json_t *status = ward_sessions_ask(
+		runtime, ward_approve_member(q, "session"), "{\"verb\":\"status\"}");
+	if (status && !*ward_approve_member(status, "follows")) {
 		ward_sayf(
 			"session %s runs under a policy of its own (--policy), which 'always' cannot change: "
 			"answer 'path', and add '%s = %s' behind the line %s (%s) yourself",
-			member(q, "session"), verb_for(member(q, "rights")), member(q, "path"),
-			member(q, "rule_text"), member(q, "rule"));
+			ward_approve_member(q, "session"),
+			verb_for(ward_approve_member(q, "rights")), ward_approve_member(q, "path"),
+			ward_approve_member(q, "rule_text"), ward_approve_member(q, "rule"));
 		json_decref(status);
 		return 1;
 	}
 	char *argv[] = {(char[]){"wardfs policy add"},
-		(char *)(uintptr_t)verb_for(member(q, "rights")),
-		(char *)(uintptr_t)member(q, "path"), NULL};
+		(char *)(uintptr_t)verb_for(ward_approve_member(q, "rights")),
+		(char *)(uintptr_t)ward_approve_member(q, "path"), NULL};
 	int r = 1;
-	if (status && chdir(member(status, "project")) < 0)
-		ward_sayf("cannot enter %s, the project of the session", member(status, "project"));
+	if (status && chdir(ward_approve_member(status, "project")) < 0)
+		ward_sayf("cannot enter %s, the project of the session",
+			ward_approve_member(status, "project"));
 	else if (status)
 		r = ward_policy_cmd_add(3, argv);
 	json_decref(status);
 	return r;
 }
 
-/* Puts into o what the words of the command line say besides. False after a message. */
-static bool add_words(const struct args *a, json_t *o)
+/* What the words behind the question say. False after a message. */
+static bool take_words(const char *const *words, unsigned n, struct ward_signed_words *ret)
 {
-	const bool timed = strcmp(a->words[1], "for") == 0;
-	const bool pattern = strcmp(a->words[1], "pattern") == 0;
+	const bool timed = strcmp(words[0], "for") == 0;
+	const bool pattern = strcmp(words[0], "pattern") == 0;
 	struct ward_err err = WARD_ERR_INIT;
 	uint64_t ns = 0;
 	if (timed &&
-		(a->n < 3 ||
-			ward_quantity_duration(a->words[2], WARD_DURATION_SEVERAL, &ns, &err) < 0 ||
+		(n < 2 || ward_quantity_duration(words[1], WARD_DURATION_SEVERAL, &ns, &err) < 0 ||
 			ns < WARD_NS_PER_SEC)) {
 		ward_say("'for' needs a time, such as 30s, 10m or 1h");
 		return false;
 	}
-	if (pattern && a->n < 3) {
+	if (pattern && n < 2) {
 		ward_say("'pattern' needs a pattern, such as '/workspace/docs/**'");
 		return false;
 	}
-	const char *with = timed ? a->words[3] : pattern ? a->words[2] : NULL;
-	if (a->n > (with ? (timed ? 4U : 3U) : timed ? 3U : 2U)) {
+	const unsigned with = timed ? 2 : 1;
+	const bool covers = (timed || pattern) && n > with;
+	if (n > with + covers) {
 		ward_say("too many words behind the answer; see 'wardfs approve --help'");
 		return false;
 	}
-	if (timed)
-		json_object_set_new(o, "seconds", json_integer((json_int_t)(ns / WARD_NS_PER_SEC)));
-	if (with)
-		json_object_set_new(o, "pattern", json_string(with));
+	*ret = (struct ward_signed_words){
+		.answer = strcmp(words[0], "yes") == 0 ? "path" : words[0],
+		.pattern = covers ? words[with] : NULL,
+		.seconds = ns / WARD_NS_PER_SEC};
 	return true;
+}
+
+/* No line goes into a policy for an answer that the session then refuses. */
+static bool may_unsigned(const json_t *q, const char *answer)
+{
+	if (strcmp(answer, "always") != 0 ||
+		json_integer_value(json_object_get(q, "approvers")) == 0)
+		return true;
+	ward_say(
+		"this session takes signed answers, and 'always' cannot be signed: see 'wardfs approve sign'");
+	return false;
+}
+
+static void say_result(const char *question, const json_t *done)
+{
+	if (strcmp(ward_approve_member(done, "result"), "signed") == 0)
+		ward_sayf("%s: %lld of %lld approvers have answered", question,
+			(long long)json_integer_value(json_object_get(done, "signed")),
+			(long long)json_integer_value(json_object_get(done, "approvers")));
+	else
+		ward_sayf("%s: %s%s%s", question, ward_approve_member(done, "result"),
+			*ward_approve_member(done, "grant") ? ", grant " : "",
+			ward_approve_member(done, "grant"));
+}
+
+static int hand_in(const struct args *a)
+{
+	ward_cleanup_free char *runtime = NULL;
+	json_t *list = json_array(), *done = NULL;
+	bool good = true;
+	for (unsigned i = 0; good && i < a->n_files; i++)
+		good = ward_approve_signed_file(a->files[i], list);
+	json_t *q = good ? find(a, &runtime) : NULL;
+	json_t *o = q ? json_pack("{s:s, s:s, s:O}", "verb", "answer", "question", a->words[0],
+				"signed", list)
+		      : NULL;
+	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	if (text)
+		done = ward_sessions_ask(runtime, ward_approve_member(q, "session"), text);
+	if (done)
+		say_result(a->words[0], done);
+	const int status = done ? 0 : 1;
+	json_decref(done);
+	json_decref(o);
+	json_decref(q);
+	json_decref(list);
+	return status;
+}
+
+static int show_one(const struct args *a)
+{
+	ward_cleanup_free char *runtime = NULL;
+	json_t *q = find(a, &runtime);
+	if (!q)
+		return 1;
+	if (a->json)
+		ward_print_json(json_incref(q));
+	else
+		ward_approve_show(q);
+	json_decref(q);
+	return 0;
+}
+
+static int sign(const struct args *a)
+{
+	struct ward_approve_sign s = {.question = a->words[1],
+		.key = a->key,
+		.output = a->output,
+		.valid_s = a->valid_s ? a->valid_s : VALID_S};
+	if (a->n > 2 && !take_words(a->words + 2, a->n - 2, &s.words))
+		return 2;
+	return ward_approve_sign(&s);
 }
 
 static int answer(const struct args *a)
@@ -336,22 +443,42 @@ static int answer(const struct args *a)
 	json_t *q = find(a, &runtime);
 	if (!q)
 		return 1;
-	const bool yes = strcmp(a->words[1], "yes") == 0;
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "verb", "answer", "question", a->words[0],
-		"digest", member(q, "digest"), "answer", yes ? "path" : a->words[1]);
-	bool good = add_words(a, o);
+	struct ward_signed_words w = {.answer = NULL};
+	bool good = take_words(a->words + 1, a->n - 1, &w) && may_unsigned(q, w.answer);
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s?}", "verb", "answer", "question", a->words[0],
+		"digest", ward_approve_member(q, "digest"), "answer", w.answer);
+	if (w.seconds)
+		json_object_set_new(o, "seconds", json_integer((json_int_t)w.seconds));
+	if (w.pattern)
+		json_object_set_new(o, "pattern", json_string(w.pattern));
 	if (good && strcmp(a->words[1], "always") == 0)
 		good = add_line(runtime, q) == 0;
 	text = good ? json_dumps(o, JSON_COMPACT) : NULL;
-	json_t *done = text ? ward_sessions_ask(runtime, member(q, "session"), text) : NULL;
+	json_t *done =
+		text ? ward_sessions_ask(runtime, ward_approve_member(q, "session"), text) : NULL;
 	const int status = done ? 0 : 1;
 	if (done)
-		ward_sayf("%s: %s%s%s", a->words[0], member(done, "result"),
-			*member(done, "grant") ? ", grant " : "", member(done, "grant"));
+		say_result(a->words[0], done);
 	json_decref(done);
 	json_decref(o);
 	json_decref(q);
 	return status;
+}
+
+static int panel(const struct args *a)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	/* Whoever opened it has the name of its session in full. */
+	ward_cleanup_free char *session =
+		a->session && !a->opened ? ward_sessions_meant(a->session) : NULL;
+	const struct ward_panel_options o = {
+		.session = a->opened ? a->session : session, .opened = a->opened};
+	if (a->session && !o.session)
+		return 1;
+	if (ward_panel_show(&o, &err) == 0)
+		return 0;
+	ward_say(err.text);
+	return err.code == -EINVAL ? 2 : 1;
 }
 
 int ward_cmd_approve(int argc, char **argv)
@@ -359,6 +486,14 @@ int ward_cmd_approve(int argc, char **argv)
 	struct args a = {0};
 	if (ward_arguments_parse(&argp, argc, argv, 0, &a))
 		return 2;
+	if (a.panel)
+		return panel(&a);
+	if (is_sign(&a))
+		return sign(&a);
+	if (a.n_files)
+		return hand_in(&a);
+	if (a.n == 1)
+		return show_one(&a);
 	if (a.n)
 		return answer(&a);
 	return a.watch ? watch(&a) : list_all(&a);

@@ -121,8 +121,7 @@ void explain_running_print(const json_t *list)
 	{
 		const json_t *left = json_object_get(o, "left_s");
 		if (*member(o, "question")) {
-			ward_outf(
-				"  asked   session %s asks for %s just now: wardfs approve %s yes|once|no\n",
+			ward_outf("  asked   session %s asks for %s just now: wardfs approve %s\n",
 				member(o, "session"), member(o, "action"), member(o, "question"));
 			continue;
 		}

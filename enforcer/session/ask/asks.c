@@ -34,6 +34,7 @@ static void asked_free(struct ward_asked *q)
 	free(q->rule);
 	free(q->rule_text);
 	free(q->shown);
+	json_decref(q->signed_by);
 	free(q);
 }
 
@@ -333,7 +334,7 @@ struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name)
 	return NULL;
 }
 
-json_t *ward_asks_one(const struct ward_asked *q)
+json_t *ward_asks_one(const struct ward_asks *a, const struct ward_asked *q)
 {
 	const uint64_t now = ward_clock_mono_ns();
 	json_t *o = json_loads(q->shown, 0, NULL);
@@ -344,14 +345,43 @@ json_t *ward_asks_one(const struct ward_asked *q)
 	const uint64_t end = q->due_ns > now ? q->due_ns : q->until_ns;
 	json_object_set_new(o, "left",
 		json_integer(end > now ? (json_int_t)((end - now) / WARD_NS_PER_SEC) : 0));
+	if (a->approvers || q->signed_by) {
+		json_object_set_new(o, "approvers", json_integer((json_int_t)a->approvers));
+		json_object_set_new(
+			o, "signed", json_integer((json_int_t)json_array_size(q->signed_by)));
+	}
 	return o;
 }
 
-/* False: there is no room. */
-static bool list_one(json_t *list, const struct ward_asked *q, size_t *room)
+/* Bytes of an array of texts. */
+static size_t bytes_of(const json_t *texts)
 {
-	const size_t needs = strlen(q->shown) + 192;
-	json_t *o = needs > *room ? NULL : ward_asks_one(q);
+	size_t n = 0, i = 0;
+	const json_t *v = NULL;
+	json_array_foreach(texts, i, v) n += json_string_length(v);
+	return n;
+}
+
+int ward_asks_set_signed(struct ward_asks *a, struct ward_asked *q, json_t *signed_by)
+{
+	const size_t had = bytes_of(q->signed_by), has = bytes_of(signed_by);
+	if (a->bytes - had + has > WARD_ASKS_BYTES) {
+		json_decref(signed_by);
+		return -ENOSPC;
+	}
+	a->bytes = a->bytes - had + has;
+	q->bytes = q->bytes - had + has;
+	json_decref(q->signed_by);
+	q->signed_by = signed_by;
+	return 0;
+}
+
+/* False: there is no room. */
+static bool list_one(
+	const struct ward_asks *a, json_t *list, const struct ward_asked *q, size_t *room)
+{
+	const size_t needs = strlen(q->shown) + 224;
+	json_t *o = needs > *room ? NULL : ward_asks_one(a, q);
 	if (!o)
 		return false;
 	*room -= needs;
@@ -365,9 +395,9 @@ json_t *ward_asks_list(const struct ward_asks *a)
 	size_t room = LIST_BYTES, n = 0;
 	const struct ward_asked *q = NULL;
 	TAILQ_FOREACH(q, &a->list, at)
-		n += q->due_ns > now && list_one(list, q, &room);
+		n += q->due_ns > now && list_one(a, list, q, &room);
 	TAILQ_FOREACH(q, &a->list, at)
-		n += q->due_ns <= now && list_one(list, q, &room);
+		n += q->due_ns <= now && list_one(a, list, q, &room);
 	return json_pack("{s:o, s:I, s:I}", "questions", list, "more", (json_int_t)(a->n - n),
 		"left_out", (json_int_t)a->left_out);
 }
@@ -397,7 +427,16 @@ static int record_answer(
 	ward_event_text(ev, WARD_TAG_SCOPE, how->scope);
 	ward_event_text(ev, WARD_TAG_HOW, how->how);
 	ward_event_text(ev, WARD_TAG_GRANT, how->grant);
+	ward_event_text(ev, WARD_TAG_KEY, how->key);
 	ward_event_text(ev, WARD_TAG_TEXT, how->text);
+	/* As they were handed in, so that verify can check them once more. */
+	json_t *all = q->signed_by ? json_pack("{s:O}", "signed", q->signed_by) : NULL;
+	ward_cleanup_free char *text =
+		all ? json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	json_decref(all);
+	if (q->signed_by && !text)
+		return -ENOMEM;
+	ward_event_text(ev, WARD_TAG_JSON, text);
 	ward_event_u64(ev, WARD_TAG_DURATION, ward_clock_mono_ns() - q->put_ns);
 	return ward_guard_put(a->guard, ev);
 }
@@ -431,6 +470,8 @@ int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct war
 	const bool granted = strcmp(how->result, "granted") == 0;
 	const bool refused = strcmp(how->result, "refused") == 0;
 	int r = record_answer(a, q, how);
+	if (a->ended)
+		a->ended(a->ended_arg, q, how);
 	if (granted || refused)
 		tell_end(a, q, refused || r < 0, WARD_ASKS_RESTS_MS);
 	if (refused)

@@ -46,8 +46,9 @@ struct ward_asked {
 	uint8_t sum[32]; /* SHA-256 of shown */
 	char digest[65]; /* the same, hexadecimal */
 	size_t bytes;
-	bool answering; /* an answer is on its way to wardfs-fs */
-	bool told;	/* the program of [approvals] command knows it, or cannot be started */
+	json_t *signed_by; /* array of signed answers, as texts; NULL: none yet */
+	bool answering;	   /* an answer is on its way to wardfs-fs */
+	bool told;	   /* the program of [approvals] command knows it, or cannot be started */
 };
 TAILQ_HEAD(ward_asked_list, ward_asked);
 
@@ -58,13 +59,19 @@ struct ward_asks_missed {
 };
 #define WARD_ASKS_MISSED_MAX 3
 
+struct ward_asks_answer;
+
 struct ward_asks {
 	struct ward_guard *guard; /* borrowed */
-	int net_control;	  /* of wardfs-net; -1: there is none */
-	pid_t top;		  /* pid 1 of the sandbox: ancestors end there */
+	/* A question ends: called once for each, before it is forgotten. NULL: nobody is told. */
+	void (*ended)(void *arg, const struct ward_asked *q, const struct ward_asks_answer *how);
+	void *ended_arg;
+	int net_control; /* of wardfs-net; -1: there is none */
+	pid_t top;	 /* pid 1 of the sandbox: ancestors end there */
 	struct ward_asked_list list;
 	size_t n, bytes;
-	uint64_t count; /* that were put */
+	uint64_t approvers; /* signed answers that it takes to give something */
+	uint64_t count;	    /* that were put */
 	uint64_t left_out;
 	const char *failed; /* why nobody was told of a question; borrowed, NULL: nothing failed */
 	/* How many were refused, and how many nobody answered; the first of each. */
@@ -99,7 +106,10 @@ struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name);
 json_t *ward_asks_list(const struct ward_asks *a);
 
 /* One of them, as in that list; NULL: no memory. */
-json_t *ward_asks_one(const struct ward_asked *q);
+json_t *ward_asks_one(const struct ward_asks *a, const struct ward_asked *q);
+/* q has these signed answers from now on (an array of texts, taken). -ENOSPC: too much of them. */
+int ward_asks_set_signed(
+	struct ward_asks *a, struct ward_asked *q, json_t *signed_by) ward_must_check;
 
 /* How a question ends. */
 struct ward_asks_answer {
@@ -107,6 +117,7 @@ struct ward_asks_answer {
 	const char *scope;		 /* "once", "path", …; NULL */
 	const char *how;		 /* "terminal", "approve", "command"; NULL */
 	const char *grant;		 /* ids, or NULL */
+	const char *key;		 /* names of the keys that signed it, or NULL */
 	const char *text;		 /* or NULL */
 	const struct ward_answerer *who; /* NULL: nobody */
 };

@@ -34,8 +34,8 @@ static void add_path(struct ward_buf *b, const char *path)
 			path + len - PATH_END);
 }
 
-bool ward_notice_question(
-	struct ward_notice *n, const struct ward_asked *q, uint64_t now_ns, struct ward_buf *b)
+bool ward_notice_question(struct ward_notice *n, const struct ward_asked *q, bool is_signed,
+	uint64_t now_ns, struct ward_buf *b)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf rights = WARD_BUF_INIT;
 	if (!may_say(n, now_ns)) {
@@ -60,8 +60,12 @@ bool ward_notice_question(
 	}
 	if (!q->host)
 		ward_shownf(b, " (%s)", ward_buf_str(&rights));
-	ward_shownf(b, ", and %s. Answer: wardfs approve %s yes|once|no",
-		q->due_ns > now_ns ? "waits" : "was refused for now", q->name);
+	ward_shownf(b, ", and %s. ", q->due_ns > now_ns ? "waits" : "was refused for now");
+	if (is_signed)
+		ward_shownf(b, "It takes signed answers: wardfs approve sign; wardfs approve %s no",
+			q->name);
+	else
+		ward_shownf(b, "Answer: wardfs approve %s yes|once|no", q->name);
 	json_decref(o);
 	return ward_buf_error(b) == 0;
 }

@@ -26,9 +26,12 @@ struct ward_notice {
 	uint64_t left_out;
 };
 
-/* q is new. True: *b has its line, without a newline. False: it is counted. */
-bool ward_notice_question(
-	struct ward_notice *n, const struct ward_asked *q, uint64_t now_ns, struct ward_buf *b);
+/*
+ * q is new; is_signed: the policy takes signed answers alone. True: *b has its line, without a
+ * newline. False: it is counted.
+ */
+bool ward_notice_question(struct ward_notice *n, const struct ward_asked *q, bool is_signed,
+	uint64_t now_ns, struct ward_buf *b);
 /* The same for those that were counted: one line for all, of `waiting` questions. */
 bool ward_notice_rest(struct ward_notice *n, size_t waiting, uint64_t now_ns, struct ward_buf *b);
 /* Milliseconds until ward_notice_rest() has something to say; -1: never. */

@@ -247,11 +247,14 @@ static pid_t parent_of(pid_t pid)
 /*
  * True if pid descends from the supervisor. In mode none the command shares the supervisor's pid
  * namespace. Whatever the command starts keeps wardfs-init, a child of the supervisor and a
- * subreaper, above it. A process that cannot be seen does not descend from it.
+ * subreaper, above it. A process that cannot be seen does not descend from it. `ours` is a child of
+ * the supervisor that is none of the command's, with what it started; 0: there is none.
  */
-static bool from_us(pid_t pid)
+static bool from_us(pid_t pid, pid_t ours)
 {
 	for (unsigned i = 0; i < PARENTS_MAX; i++) {
+		if (ours > 0 && pid == ours)
+			return false;
 		if (pid == getpid())
 			return true;
 		if (pid <= 1)
@@ -283,7 +286,7 @@ static bool lives(int pidfd)
 	return pidfd < 0 || poll(&p, 1, 0) == 0;
 }
 
-int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
+int ward_control_accept(int listen_fd, uid_t owner, pid_t ours, int *ret_fd)
 {
 	ward_cleanup_fd int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
@@ -296,7 +299,7 @@ int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd)
 		return -EPERM;
 	ward_cleanup_fd int pidfd = -1;
 	int r = peer_pidfd(fd, &pidfd);
-	if (r < 0 || !outside(peer.pid) || from_us(peer.pid) || !lives(pidfd))
+	if (r < 0 || !outside(peer.pid) || from_us(peer.pid, ours) || !lives(pidfd))
 		return -EPERM;
 	*ret_fd = ward_steal_fd(&fd);
 	return 0;

@@ -49,9 +49,10 @@ void ward_control_sweep(const char *runtime);
 
 /*
  * Accepts one connection and checks the peer. owner: besides root and ourselves. -EPERM: refused,
- * as is whatever the session itself started.
+ * as is whatever the session itself started, but for `ours`, a child of this process that has not
+ * been waited for, and what that started; 0: there is none.
  */
-int ward_control_accept(int listen_fd, uid_t owner, int *ret_fd) ward_must_check;
+int ward_control_accept(int listen_fd, uid_t owner, pid_t ours, int *ret_fd) ward_must_check;
 
 /*
  * One request of an accepted connection, and up to *n_fds descriptors with it. *ret_text is

@@ -180,7 +180,7 @@ static struct ward_control_waiter *place_at(struct ward_control_desk *d)
 void ward_control_serve(struct ward_control_desk *d)
 {
 	int fd = -1;
-	if (ward_control_accept(d->listen_fd, d->users.owner, &fd) < 0)
+	if (ward_control_accept(d->listen_fd, d->users.owner, d->users.panel, &fd) < 0)
 		return;
 	if (has_spoken(fd)) {
 		hear(d, fd);

@@ -28,6 +28,7 @@ enum ward_control_who {
 /* The users of a session, to tell who asks. */
 struct ward_control_users {
 	uid_t owner;
+	pid_t panel;   /* a child of ours that may ask (ward_control_accept()); 0: there is none */
 	uid_t chooser; /* who gave --policy; without it the owner, whose policy file counts */
 };
 

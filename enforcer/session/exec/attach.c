@@ -30,9 +30,10 @@ struct ward_attached {
 	ward_pollset_id says, types; /* control's and stream's */
 	uint32_t id;
 	bool watch;
-	bool drawn;  /* sees what is written from now on */
-	bool due;    /* is to be drawn for again, once it has read what there is */
-	bool within; /* did not see the beginning of the string that is under way */
+	bool covered; /* their terminal shows something else */
+	bool drawn;   /* sees what is written from now on */
+	bool due;     /* is to be drawn for again, once it has read what there is */
+	bool within;  /* did not see the beginning of the string that is under way */
 	struct ucred peer;
 	struct ward_buf behind; /* of the screen, from `sent` on */
 	size_t sent;
@@ -136,7 +137,7 @@ static void on_screen(void *user, const char *data, size_t n)
 		return;
 	}
 	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
-		if (a->v[i])
+		if (a->v[i] && !a->v[i]->covered)
 			show(a->v[i], data, n);
 }
 
@@ -191,7 +192,7 @@ static void on_picture(void *user, uint32_t who, unsigned flags, const char *dat
 		/* It is as long as it is (WARD_PICTURE_MAX). */
 		ward_buf_add(&c->behind, data, n);
 		flush(c);
-		c->drawn = flags & WARD_SCREEN_LAST;
+		c->drawn = flags & WARD_SCREEN_LAST && !c->covered;
 		c->within = flags & WARD_SCREEN_WITHIN;
 	}
 }
@@ -203,7 +204,7 @@ static void on_gone(void *user)
 	for (size_t i = 0; i < WARD_ATTACH_MAX; i++) {
 		if (!a->v[i])
 			continue;
-		a->v[i]->drawn = true;
+		a->v[i]->drawn = !a->v[i]->covered;
 		a->v[i]->due = a->v[i]->within = false;
 	}
 }
@@ -246,7 +247,22 @@ static bool hear_keys(struct ward_attach *a, struct ward_attached *c)
 	return true;
 }
 
-static bool hear_control(const struct ward_attach *a, const struct ward_attached *c)
+/* While their terminal shows something else they neither see nor answer what the program asks. */
+static void cover(const struct ward_attach *a, struct ward_attached *c, bool on)
+{
+	c->covered = on;
+	c->drawn = c->due = false;
+	if (on)
+		return;
+	if (ward_screen_is_up(a->screen)) {
+		ward_screen_draw(a->screen, c->id, false);
+		return;
+	}
+	c->drawn = true;
+	ward_relay_redraw(a->relay);
+}
+
+static bool hear_control(const struct ward_attach *a, struct ward_attached *c)
 {
 	ward_cleanup_free char *text = NULL;
 	size_t none = 0;
@@ -254,7 +270,10 @@ static bool hear_control(const struct ward_attach *a, const struct ward_attached
 	if (r < 0)
 		return r == -EAGAIN || r == -EINTR;
 	json_t *q = json_loads(text, 0, NULL);
-	if (q && !c->watch)
+	const json_t *panel = json_object_get(q, "panel");
+	if (json_is_boolean(panel))
+		cover(a, c, json_is_true(panel));
+	else if (q && !c->watch)
 		take_size(a, q);
 	json_decref(q);
 	return q;
@@ -355,9 +374,11 @@ static int join(struct ward_attach *a, struct ward_attached *c, struct ward_err 
 		r = ward_err_set(err, -EIO, "cannot write the trail");
 	if (r == 0)
 		answer(c->control,
-			json_pack(
-				"{s:b, s:b}", "attached", 1, "drawn", ward_screen_is_up(a->screen)),
+			json_pack("{s:b, s:b, s:b}", "attached", 1, "drawn",
+				ward_screen_is_up(a->screen), "asks", a->asks),
 			ends[1]);
+	if (r == 0 && a->rung)
+		answer(c->control, json_pack("{s:b}", "ring", 1), -1);
 	close(ends[1]);
 	return r;
 }
@@ -408,6 +429,19 @@ static void last_words(struct ward_attached *c)
 			return;
 		flush(c);
 	}
+}
+
+void ward_attach_reserve(struct ward_attach *a, bool asks)
+{
+	a->asks = asks;
+}
+
+void ward_attach_ring(struct ward_attach *a, bool on)
+{
+	a->rung = on;
+	for (size_t i = 0; i < WARD_ATTACH_MAX; i++)
+		if (a->v[i])
+			answer(a->v[i]->control, json_pack("{s:b}", "ring", on), -1);
 }
 
 bool ward_attach_somebody(const struct ward_attach *a)

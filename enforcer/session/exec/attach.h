@@ -6,11 +6,13 @@
  * (control.h):
  *
  *   client     {"verb":"attach","rows":N,"columns":N,"watch":BOOL}
- *   supervisor {"attached":true,"drawn":BOOL}, with a stream socket: what the screen shows, drawn
- * (screen.h; not, where wardfs-screen is gone), and what comes from now on, and the other way what
- * is typed (of one that watches it is dropped); or
+ *   supervisor {"attached":true,"drawn":BOOL,"asks":BOOL}, with a stream socket: what the screen
+ * shows, drawn (screen.h; not, where wardfs-screen is gone), and what comes from now on, and the
+ * other way what is typed (of one that watches it is dropped); or
  *              {"error":TEXT,"status":N}
  *   client     {"rows":N,"columns":N}, when its window changes
+ *   client     {"panel":BOOL}: it shows something else, or again the session, which is drawn then
+ *   supervisor {"ring":BOOL}: a question waits, or none does any more
  *   supervisor {"exited":N} or {"signaled":N}: the command is over; or {"error":TEXT,"status":N}
  *
  * What the program asks its terminal reaches one of those that see it: the first terminal, else the
@@ -44,6 +46,8 @@ struct ward_attach {
 	struct ward_attached *v[WARD_ATTACH_MAX]; /* NULL: free */
 	uint32_t last_id;
 	bool over; /* the command is */
+	bool asks; /* the policy has questions: WARD_ESCAPE_KEY opens the panel (panel.h) */
+	bool rung; /* one waits */
 };
 
 /* The command runs. *ret must not move from here on. */
@@ -54,6 +58,10 @@ int ward_attach_watch(struct ward_attach *a, struct ward_pollset *set, unsigned 
 	struct ward_err *err) ward_must_check;
 /* A request came on fd, which is taken. Answers errors itself. */
 void ward_attach_request(struct ward_attach *a, int fd, const json_t *request);
+/* May there be questions? For those who join from now on. */
+void ward_attach_reserve(struct ward_attach *a, bool asks);
+/* Tells everybody that one waits, or that none does. */
+void ward_attach_ring(struct ward_attach *a, bool on);
 /* Is somebody attached now? */
 bool ward_attach_somebody(const struct ward_attach *a);
 /* The command is over, and what it left on the screen was moved: tells everybody, and lets go. With

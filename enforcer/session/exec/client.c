@@ -20,7 +20,9 @@
 #define DRAIN_MS 1000
 
 /* Who leaves does so with what was typed before the signal; neither waits for the session. */
-enum turn { TURN_RELAY = 1, TURN_SIGNALS, TURN_AWAY, TURN_SESSION };
+enum turn { TURN_RELAY = 1, TURN_SIGNALS, TURN_PANEL, TURN_AWAY, TURN_SESSION };
+
+static const char title[] = "wardfs: a question waits: Ctrl-] shows it";
 
 void ward_client_finish(struct ward_client *c, int status)
 {
@@ -56,6 +58,58 @@ static void put_back(struct ward_client *c)
 	ward_relay_put_back(c->relay, b.data, b.len);
 }
 
+/* --- the panel, and who tells of questions --- */
+
+static void send_panel(const struct ward_client *c, bool on)
+{
+	json_t *o = json_pack("{s:b}", "panel", on);
+	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	if (text)
+		(void)!ward_control_send(c->sock, text, NULL, 0);
+}
+
+static void ring(struct ward_client *c, bool on)
+{
+	c->rung = on;
+	if (on)
+		ward_relay_reserve(c->relay, true);
+	if (!ward_panel_is_open(&c->panel))
+		ward_relay_ring(c->relay, on ? title : NULL);
+	ward_panel_changed(&c->panel);
+}
+
+/* The session draws what it shows now. */
+static void on_panel_closed(void *user, bool leave)
+{
+	struct ward_client *c = user;
+	ward_relay_uncover(c->relay, "", 0);
+	send_panel(c, false);
+	if (c->rung)
+		ward_relay_ring(c->relay, title);
+	if (leave)
+		ward_relay_leave(c->relay);
+}
+
+static void look_panel(void *arg, short revents)
+{
+	struct ward_client *c = arg;
+	ward_cleanup(ward_buf_clear) struct ward_buf typed = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf undo = WARD_BUF_INIT;
+	(void)revents;
+	if (!c->begun || c->over || !ward_relay_wants_panel(c->relay, &typed) ||
+		ward_panel_is_open(&c->panel))
+		return;
+	send_panel(c, true);
+	ward_tty_modes_undo(&c->modes, false, &undo);
+	ward_relay_cover(c->relay, false, undo.data, undo.len);
+	c->modes = (struct ward_tty_modes){0};
+	c->panel.closed = on_panel_closed;
+	c->panel.user = c;
+	if (ward_panel_open(&c->panel, c->relay, &c->set, TURN_PANEL, c->session, &typed) < 0)
+		on_panel_closed(c, false);
+}
+
 /* file: the answer's bound for files; 0: none. */
 static void begin(struct ward_client *c, int fd, json_int_t file)
 {
@@ -86,6 +140,10 @@ static void take_answer(struct ward_client *c, const json_t *o, int fd)
 			ward_tellf("wardfs: cannot draw what the session showed so far "
 				   "(wardfs-screen has ended): showing new output only\n");
 		begin(c, fd, json_integer_value(json_object_get(o, "file")));
+		if (c->kind->screen && json_is_true(json_object_get(o, "asks")))
+			ward_relay_reserve(c->relay, true);
+	} else if (c->begun && json_is_boolean(json_object_get(o, "ring"))) {
+		ring(c, json_is_true(json_object_get(o, "ring")));
 	} else if (error) {
 		ward_err_set(c->err, -EIO, "%s", error);
 		ward_client_finish(c, (int)json_integer_value(json_object_get(o, "status")));
@@ -161,6 +219,8 @@ void ward_client_loop(struct ward_client *c)
 {
 	int r = ward_pollset_add(&c->set, TURN_SIGNALS, c->signals, POLLIN, take_signals, c, NULL);
 	if (r == 0 && c->kind->screen)
+		r = ward_pollset_each(&c->set, TURN_PANEL, NULL, look_panel, c, NULL);
+	if (r == 0 && c->kind->screen)
 		r = ward_pollset_each(&c->set, TURN_AWAY, NULL, look_away, c, NULL);
 	if (r == 0)
 		r = ward_pollset_add(&c->set, TURN_SESSION, c->sock, POLLIN, hear, c, NULL);
@@ -174,6 +234,7 @@ void ward_client_loop(struct ward_client *c)
 
 int ward_client_close(struct ward_client *c, int r)
 {
+	ward_panel_close(&c->panel);
 	if (c->begun)
 		ward_relay_finish(c->relay, DRAIN_MS);
 	if (c->begun)

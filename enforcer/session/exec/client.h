@@ -12,6 +12,7 @@
 #include "enforcer/base/pollset.h"
 #include "enforcer/screen/tty_modes.h"
 #include "enforcer/screen/pieces.h"
+#include "enforcer/session/exec/panel.h"
 #include "enforcer/session/terminal/relay.h"
 
 struct ward_client;
@@ -38,6 +39,8 @@ struct ward_client {
 	int screen;		     /* where keys go and output comes from; -1: not yet, or none */
 	struct ward_pieces tokens;   /* of what our terminal is shown, */
 	struct ward_tty_modes modes; /* and what that left it in */
+	struct ward_panel panel;     /* that it shows in place of the session */
+	bool rung;		     /* a question waits */
 	bool begun, over, put_back;
 	int status; /* exit status for our caller */
 };

@@ -211,23 +211,39 @@ void ward_screen_quiet(struct ward_screen *s)
 	tell_words(s, WARD_MSG_SCREEN_QUIET, NULL, 0);
 }
 
-void ward_screen_undo(struct ward_screen *s, struct ward_buf *ret)
+/* What it answers to nobody in particular. False: it does not. */
+static bool wait_for(struct ward_screen *s, uint32_t type, size_t n_words, struct ward_buf *ret)
 {
 	const uint64_t until = ward_clock_mono_ns() + PATIENCE_NS;
-	const struct ward_tty_modes unknown = {0};
+	static const uint32_t nobody[] = {0, 0};
 	*ret = WARD_BUF_INIT;
 	ward_buf_clear(&s->undo);
 	s->undone = false;
 	if (s->up)
 		tell_size(s);
-	tell_words(s, WARD_MSG_SCREEN_UNDO, NULL, 0);
+	tell_words(s, type, nobody, n_words);
 	bool fine = s->up;
 	while (fine && !s->undone)
 		fine = serve(s, until);
 	if (fine)
 		ward_buf_add(ret, s->undo.data, s->undo.len);
-	else
+	return fine;
+}
+
+void ward_screen_undo(struct ward_screen *s, struct ward_buf *ret)
+{
+	const struct ward_tty_modes unknown = {0};
+	if (!wait_for(s, WARD_MSG_SCREEN_UNDO, 0, ret))
 		ward_tty_modes_undo(&unknown, true, ret);
+}
+
+bool ward_screen_redraw(struct ward_screen *s, struct ward_buf *ret)
+{
+	const struct ward_tty_modes unknown = {0};
+	if (wait_for(s, WARD_MSG_SCREEN_DRAW, 2, ret))
+		return true;
+	ward_tty_modes_undo(&unknown, true, ret);
+	return false;
 }
 
 /* --- in a loop --- */

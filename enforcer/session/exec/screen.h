@@ -71,5 +71,8 @@ void ward_screen_quiet(struct ward_screen *s);
  * known it is what does no harm. The caller's to clear.
  */
 void ward_screen_undo(struct ward_screen *s, struct ward_buf *ret);
+/* The same for what draws all of it again, lines that went off the top left out; false: nothing is
+ * known. */
+bool ward_screen_redraw(struct ward_screen *s, struct ward_buf *ret);
 /* Ends it. Again: nothing. */
 void ward_screen_close(struct ward_screen *s);

@@ -68,6 +68,9 @@ int ward_granting_add(struct ward_granting *g, const struct ward_grant *grant,
  */
 int ward_granting_may(struct ward_granting *g, const struct ward_grant *grant,
 	struct ward_err *err) ward_must_check;
+/* Does `[approvals] approvers` take more signatures than so many? -EPERM. */
+int ward_granting_unsigned(
+	struct ward_granting *g, uint64_t signatures, struct ward_err *err) ward_must_check;
 /* What it was made with. */
 const struct ward_granting_host *ward_granting_host(const struct ward_granting *g);
 /*

@@ -173,6 +173,10 @@ static void on_grant(struct ward_granting *g, struct ward_control_request *q)
 				"connect, and give a time and uses above zero"));
 		return;
 	}
+	if (ward_granting_unsigned(g, 0, &err) < 0) {
+		reply_error(q, &err);
+		return;
+	}
 	struct asked *a = take_client(q);
 	int r = a ? ward_granting_add(g, &grant, &by, on_done, a, &err)
 		  : ward_err_sys(&err, -ENOMEM, "grant");

@@ -26,6 +26,20 @@ static int check_issuer(
 		key);
 }
 
+int ward_granting_unsigned(struct ward_granting *g, uint64_t signatures, struct ward_err *err)
+{
+	const struct ward_granting_host *h = ward_granting_host(g);
+	const uint64_t needs = ward_policy_settings(h->policy(h->session))->approvers_needed;
+	if (needs <= signatures)
+		return 0;
+	return ward_err_set(err, -EPERM,
+		"'[approvals] approvers = %u' takes %s: answer the session's question with "
+		"'wardfs approve QUESTION --signed FILE'",
+		(unsigned)needs,
+		signatures ? "more signatures than a token has"
+			   : "signatures, and this grant has none");
+}
+
 /* Ids with a space between them. */
 static char *ids_of(const struct ward_grant_token *t)
 {
@@ -76,6 +90,8 @@ static int check(struct ward_granting *g, const struct ward_grant_token *t, uint
 	const struct ward_granting_host *h = ward_granting_host(g);
 	const struct ward_settings *s = ward_policy_settings(h->policy(h->session));
 	int r = check_issuer(s, t, err);
+	if (r == 0)
+		r = ward_granting_unsigned(g, 1, err);
 	if (r == 0)
 		r = check_lists(h, s, t, err);
 	return r < 0 ? r : ward_grant_token_meant(t, h->guard->store.name, h->project, now_s, err);

@@ -14,27 +14,34 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/policy/grants.h"
 #include "enforcer/policy/pattern.h"
+#include "enforcer/session/ask/signed.h"
 #include "enforcer/session/control/control.h"
+#include "enforcer/session/run/run_panel.h"
 
 static void trail_failed(struct ward_running *r)
 {
 	ward_running_kill(r, WARD_EXIT_SETUP, "the trail failed");
 }
 
-/* A terminal that the command has shows it in the window's title: its screen is the command's. */
-static const char title[] = "wardfs: a question waits: wardfs approve";
-
 static void say(struct ward_running *r, const struct ward_buf *line)
 {
 	(void)ward_relay_say(r->relay, ward_buf_str(line));
-	ward_relay_ring(r->relay, title);
-	r->rung = true;
+	ward_run_panel_ring(r, true);
+}
+
+/* Of the policy that is in force. */
+static const struct ward_settings *settings(struct ward_running *r)
+{
+	const struct ward_granting_host *h = ward_granting_host(r->granting);
+	const struct ward_settings *s = ward_policy_settings(h->policy(h->session));
+	r->asks.approvers = s->approvers_needed;
+	return s;
 }
 
 static void say_question(struct ward_running *r, const struct ward_asked *q)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	if (ward_notice_question(&r->notice, q, ward_clock_mono_ns(), &line))
+	if (ward_notice_question(&r->notice, q, r->asks.approvers > 0, ward_clock_mono_ns(), &line))
 		say(r, &line);
 }
 
@@ -53,8 +60,11 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
-	if (fresh)
+	if (fresh) {
+		(void)settings(r);
+		ward_run_panel_question(r, fresh);
 		say_question(r, fresh);
+	}
 	return e == -EBADMSG ? -EPIPE : 0;
 }
 
@@ -66,6 +76,8 @@ int ward_run_asks_net(struct ward_running *r, struct ward_msg_reader *m)
 void ward_run_asks_begin(struct ward_running *r)
 {
 	ward_asks_init(&r->asks, &r->guard, r->network.helper.control);
+	r->asks.ended = ward_run_panel_answer;
+	r->asks.ended_arg = r;
 	r->asks.top = ward_sandbox_pid(r->sandbox);
 	r->ask_fs.question = on_question;
 	r->ask_fs.question_arg = r;
@@ -74,6 +86,7 @@ void ward_run_asks_begin(struct ward_running *r)
 void ward_run_asks_list(void *arg, struct ward_control_request *q)
 {
 	struct ward_running *r = arg;
+	(void)settings(r);
 	ward_control_reply(q, ward_asks_list(&r->asks));
 }
 
@@ -100,6 +113,7 @@ struct giving {
 	char scope[16];
 	struct ward_answerer who;
 	const char *how; /* static */
+	char *keys;	 /* who signed it, owned; NULL: nobody did */
 	char ids[PATHS_MAX * WARD_GRANT_ID_SIZE];
 	unsigned left; /* grants that are on their way, and one while they are made */
 	struct ward_err err;
@@ -139,6 +153,7 @@ static void put_giving(struct giving *g)
 		.scope = g->scope,
 		.how = g->how,
 		.grant = g->ids,
+		.key = g->keys,
 		.who = &g->who};
 	int e = 0;
 	if (q)
@@ -155,6 +170,7 @@ static void put_giving(struct giving *g)
 		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s}", "ok", 1, "result",
 						   "granted", "grant", g->ids));
 	close(g->client);
+	free(g->keys);
 	free(g);
 }
 
@@ -175,8 +191,11 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	char by[64], reason[64];
 	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
 	const bool once = strcmp(g->scope, "once") == 0;
-	const struct ward_grantor grantor = {
-		.uid = q->uid, .pid = q->pid, .how = "answer", .request = asked->name};
+	const struct ward_grantor grantor = {.uid = q->uid,
+		.pid = q->pid,
+		.how = "answer",
+		.request = asked->name,
+		.key = g->keys};
 	(void)snprintf(by, sizeof(by), "uid %u", q->uid);
 	(void)snprintf(reason, sizeof(reason), "answer to question %s", asked->name);
 	if (!pattern && !asked->host)
@@ -227,17 +246,20 @@ static bool answers(const struct ward_running *r, const struct ward_control_requ
 }
 
 static void give_all(struct ward_running *r, struct ward_control_request *q,
-	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
+	struct ward_asked *asked, const struct ward_answerer *who, const char *by, const char *keys)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
 	if (pattern && !asked->host && !answers(r, q, asked, pattern))
 		return;
 	struct giving *g = calloc(1, sizeof(*g));
-	if (!g) {
+	char *own = keys ? strdup(keys) : NULL;
+	if (!g || (keys && !own)) {
+		free(g);
 		refuse(q, "out of memory");
 		return;
 	}
-	*g = (struct giving){.r = r, .left = 1, .who = *who, .how = by, .err = WARD_ERR_INIT};
+	*g = (struct giving){
+		.r = r, .left = 1, .who = *who, .how = by, .keys = own, .err = WARD_ERR_INIT};
 	g->client = ward_steal_fd(&q->client);
 	(void)snprintf(g->question, sizeof(g->question), "%s", asked->name);
 	(void)snprintf(g->scope, sizeof(g->scope), "%s", member(q, "answer"));
@@ -264,6 +286,48 @@ static bool gives(const struct ward_control_request *q)
 	return known;
 }
 
+/* What nobody signed gives nothing where the policy demands signatures. */
+static bool refuse_unsigned(struct ward_running *r, const struct ward_control_request *q)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	const uint64_t n = settings(r)->approvers_needed;
+	if (n == 0)
+		return false;
+	ward_err_set(&err, -EPERM,
+		"'[approvals] approvers = %u' takes signed answers here: sign with 'wardfs approve sign', "
+		"hand in with 'wardfs approve QUESTION --signed FILE'",
+		(unsigned)n);
+	refuse(q, err.text);
+	return true;
+}
+
+static void take_signed(struct ward_running *r, struct ward_control_request *q,
+	struct ward_asked *asked, const struct ward_answerer *who, const char *by)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf keys = WARD_BUF_INIT;
+	struct ward_err err = WARD_ERR_INIT;
+	const struct ward_settings *s = settings(r);
+	json_t *says = NULL;
+	const int e = ward_signed_add(
+		&r->asks, asked, s, json_object_get(q->body, "signed"), &says, &keys, &err);
+	if (e < 0) {
+		refuse(q, err.text);
+		return;
+	}
+	if (e == 0) {
+		ward_control_reply(
+			q, json_pack("{s:b, s:s, s:I, s:I}", "ok", 1, "result", "signed", "signed",
+				   (json_int_t)json_array_size(asked->signed_by), "approvers",
+				   (json_int_t)s->approvers_needed));
+		return;
+	}
+	struct ward_control_request own = *q;
+	own.body = says;
+	give_all(r, &own, asked, who, by, ward_buf_str(&keys));
+	q->client = own.client;
+	json_decref(says);
+}
+
 /* by: how the answer came, for the trail. */
 static void take_answer(struct ward_running *r, struct ward_control_request *q, const char *by)
 {
@@ -274,7 +338,8 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 			  "is over");
 		return;
 	}
-	if (strcmp(member(q, "digest"), asked->digest) != 0) {
+	const bool is_signed = json_object_get(q->body, "signed") != NULL;
+	if (!is_signed && strcmp(member(q, "digest"), asked->digest) != 0) {
 		refuse(q, "the answer is to a question that was shown otherwise");
 		return;
 	}
@@ -283,8 +348,13 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 		return;
 	}
 	ward_answerer_find(q->pid, q->uid, &who);
+	if (is_signed) {
+		take_signed(r, q, asked, &who, by);
+		return;
+	}
 	if (gives(q)) {
-		give_all(r, q, asked, &who, by);
+		if (!refuse_unsigned(r, q))
+			give_all(r, q, asked, &who, by, NULL);
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
@@ -302,7 +372,9 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 
 void ward_run_asks_answer(void *arg, struct ward_control_request *q)
 {
-	take_answer(arg, q, "approve");
+	const struct ward_running *r = arg;
+	const bool own = ward_panel_is_open(&r->panel) && q->pid == r->panel.pid;
+	take_answer(arg, q, own ? "terminal" : "approve");
 }
 
 /* --- the program of [approvals] command --- */
@@ -328,10 +400,11 @@ void ward_run_asks_watch(struct ward_running *r, unsigned rank)
 static void tell(struct ward_running *r)
 {
 	struct ward_asked *q = NULL;
+	(void)settings(r);
 	TAILQ_FOREACH(q, &r->asks.list, at) {
 		if (q->told)
 			continue;
-		json_t *o = ward_asks_one(q);
+		json_t *o = ward_asks_one(&r->asks, q);
 		ward_cleanup_free char *text =
 			o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 		const int e = text ? ward_hook_tell(r->hook, q->name, text) : -ENOMEM;
@@ -366,10 +439,8 @@ void ward_run_asks_tick(struct ward_running *r)
 		trail_failed(r);
 	if (ward_notice_rest(&r->notice, r->asks.n, ward_clock_mono_ns(), &line))
 		say(r, &line);
-	if (r->rung && r->asks.n == 0) {
-		ward_relay_ring(r->relay, NULL);
-		r->rung = false;
-	}
+	if (r->rung && r->asks.n == 0)
+		ward_run_panel_ring(r, false);
 	if (!r->hook)
 		return;
 	ward_hook_tick(r->hook, waits, r);

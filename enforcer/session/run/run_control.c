@@ -127,6 +127,7 @@ void ward_run_control(struct ward_running *r, unsigned rank)
 	r->desk.set = &r->set;
 	r->desk.rank = rank;
 	r->desk.users = (struct ward_control_users){.owner = r->plan->id.owner_uid,
+		.panel = r->panel.pid,
 		.chooser = r->options->policy ? geteuid() : r->plan->id.owner_uid};
 	r->desk.handlers = &handlers;
 	r->desk.arg = r;

@@ -16,6 +16,7 @@
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_control.h"
+#include "enforcer/session/run/run_panel.h"
 #include "enforcer/session/terminal/detach.h"
 #include "enforcer/session/terminal/suspend.h"
 
@@ -34,6 +35,8 @@ enum turn {
 	/* A client's signal goes to its command before that command's end is heard. */
 	TURN_EXECS,
 	TURN_ATTACH,
+	/* Behind the relay, which saw its key. */
+	TURN_PANEL,
 	/* Behind the relay, which saw the keys for leaving; before the command's end, whose status
 	 * the caller would get otherwise. */
 	TURN_AWAY,
@@ -83,6 +86,7 @@ static void stop_ourselves(struct ward_running *r)
 {
 	const int fds[] = {ward_sandbox_fd(r->sandbox), r->clock, r->control,
 		r->guard.audit.control, r->guard.fs.control, ward_reload_fd(&r->reload)};
+	ward_run_panel_close(r);
 	ward_relay_suspend(r->relay);
 	enum ward_suspend_end end = ward_suspend(
 		fds, sizeof(fds) / sizeof(*fds), ward_limits_due(r->limits), &r->waker);
@@ -99,12 +103,19 @@ static void let_go(struct ward_running *r)
 {
 	if (r->over || r->let_go)
 		return;
+	ward_run_panel_close(r);
 	r->let_go = true;
 	if (r->detached)
 		ward_relay_drain(r->relay, DRAIN_MS);
 	else
 		ward_keep_let_go(r->relay, r->guard.store.name, r->options->keep_fd, r->status);
 	ward_attach_end(&r->attach, r->child_status, r->child_signal);
+}
+
+static void look_panel(void *arg, short revents)
+{
+	(void)revents;
+	ward_run_panel_look(arg);
 }
 
 static void look_away(void *arg, short revents)
@@ -267,7 +278,8 @@ static void check_limits(void *arg, short revents)
 	struct ward_limit_hit hit;
 	(void)revents;
 	uint64_t activity = ward_relay_moved(r->relay) + ward_ring_written(r->guard.fs_ring);
-	bool attended = ward_relay_shows(r->relay) || ward_attach_somebody(&r->attach);
+	bool attended = ward_relay_shows(r->relay) || ward_panel_is_open(&r->panel) ||
+			ward_attach_somebody(&r->attach);
 	/* A person is asked, and the command waits for that. */
 	ward_limits_hold_idle(r->limits, ward_asks_waiting(&r->asks));
 	if (ward_limits_check(r->limits, &r->guard, activity, attended, &hit) < 0) {
@@ -423,6 +435,7 @@ static int watch_all(struct ward_running *r)
 		ward_pollset_fn *fn;
 	} each[] = {
 		{TURN_FRONT, NULL, look_in_front},
+		{TURN_PANEL, NULL, look_panel},
 		{TURN_AWAY, NULL, look_away},
 		/* Behind the clocks and control groups, which say what there is to check. */
 		{TURN_LIMITS, NULL, check_limits},
@@ -430,6 +443,7 @@ static int watch_all(struct ward_running *r)
 	};
 	int e = ward_run_granting(r);
 	ward_run_asks_watch(r, TURN_CONTROL);
+	ward_run_panel_begin(r, TURN_PANEL);
 	if (e == 0)
 		e = watch_modules(r);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds) && e == 0; i++)
@@ -445,6 +459,7 @@ void ward_run_loop(struct ward_running *r)
 	int e = watch_all(r);
 	while (e == 0 && !r->over)
 		e = ward_pollset_round(&r->set);
+	ward_run_panel_close(r);
 	if (e < 0)
 		ward_running_kill(r, WARD_EXIT_SETUP, "the supervisor failed");
 }

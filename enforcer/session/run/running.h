@@ -17,6 +17,7 @@
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/exec/attach.h"
 #include "enforcer/session/exec/execs.h"
+#include "enforcer/session/exec/panel.h"
 #include "enforcer/session/guard/anchor.h"
 #include "enforcer/session/guard/ask_fs.h"
 #include "enforcer/session/guard/guard.h"
@@ -70,6 +71,9 @@ struct ward_running {
 	struct ward_hook *hook; /* NULL: no program gets questions */
 	struct ward_notice notice;
 	bool rung; /* the terminal says that a question waits */
+	struct ward_panel panel;
+	unsigned panel_rank;
+	const struct ward_policy *panel_policy; /* that the terminal's key was reserved for */
 	struct ward_reload reload;
 	struct ward_granting *granting; /* NULL: nothing is served yet */
 	uint64_t started_ns;

@@ -170,6 +170,8 @@ void ward_relay_close(struct ward_relay *r)
 	if (r->set)
 		ward_pollset_remove(r->set, r->each);
 	ward_relay_suspend(r);
+	ward_buf_clear(&r->cover.out);
+	ward_buf_clear(&r->cover.typed);
 	close_child_ends(r);
 	end_of_output(r, PIPE_OUT);
 	end_of_output(r, PIPE_ERR);
@@ -285,6 +287,7 @@ void ward_relay_away(struct ward_relay *r)
 	struct ward_relay_stream *screen = &r->stream[SCREEN];
 	ward_relay_suspend(r);
 	r->wants_away = r->detachable = r->raw_wanted = r->held = false;
+	r->reserved = r->wants_panel = false;
 	r->stream[KEYS].from = -1;
 	ward_relay_let_go(r);
 	screen->to = -1;
@@ -294,7 +297,7 @@ void ward_relay_away(struct ward_relay *r)
 
 bool ward_relay_shows(const struct ward_relay *r)
 {
-	return r->pty >= 0 && r->stream[SCREEN].to >= 0;
+	return r->pty >= 0 && r->stream[SCREEN].to >= 0 && !r->cover.on;
 }
 
 /* False: it does not take them. */
@@ -325,6 +328,13 @@ void ward_relay_put_back(struct ward_relay *r, const char *data, size_t n)
 	const char *untitle = ward_relay_note_undo(r);
 	if (fine)
 		(void)put_all(s->to, untitle, strlen(untitle));
+}
+
+void ward_relay_cover(struct ward_relay *r, bool keep, const char *data, size_t n)
+{
+	ward_relay_put_back(r, data, n);
+	r->cover.on = true;
+	r->cover.keep = keep;
 }
 
 void ward_relay_tap(
@@ -426,7 +436,8 @@ static short wanted(struct ward_relay *r, int i, int *ret_fd)
 		*ret_fd = going ? ward_slow_file_fd(s->slow) : -1;
 		return going ? POLLIN : 0;
 	}
-	if (empty && (s->from < 0 || (i == KEYS && !may_read_keys(r)))) {
+	const bool covered = r->cover.on && (i == KEYS || (i == SCREEN && r->cover.keep));
+	if (empty && (s->from < 0 || covered || (i == KEYS && !may_read_keys(r)))) {
 		*ret_fd = -1;
 		return 0;
 	}
@@ -506,7 +517,9 @@ static void fill(struct ward_relay *r, int which)
 		s->start = 0;
 		s->end = (size_t)n;
 		s->owed -= s->owed < (size_t)n ? s->owed : (size_t)n;
-		if (which == KEYS && r->detachable)
+		if (which == KEYS && r->reserved)
+			ward_relay_cover_keys(r, s->data, &s->end);
+		else if (which == KEYS && r->detachable)
 			look_for_detach(r, s);
 		r->moved += (uint64_t)n;
 		if (which == PIPE_IN)
@@ -514,7 +527,7 @@ static void fill(struct ward_relay *r, int which)
 		ward_relay_note_wrote(r, which, s->data, (size_t)n);
 		if (which == SCREEN && r->tap)
 			r->tap(r->tap_user, s->data, (size_t)n);
-		if (s->to < 0)
+		if (s->to < 0 || (which == SCREEN && ward_relay_cover_takes(r)))
 			s->end = 0;
 	} else if (n == 0 && which == KEYS) {
 		end_of_keys(r, s);
@@ -590,6 +603,7 @@ static void move_stream(struct ward_relay *r, int i, short asked)
 static int ask_streams(void *arg)
 {
 	struct ward_relay *r = arg;
+	ward_relay_cover_give(r);
 	ward_relay_note_give(r);
 	for (int i = 0; i < STREAMS; i++) {
 		struct ward_relay_stream *s = &r->stream[i];
@@ -662,6 +676,7 @@ static void drain(struct ward_relay *r, int ms, int file_ms)
 	for (int left = ms, files = file_ms; left > 0 || (files > 0 && waits_for_files(r));) {
 		struct pollfd fds[STREAMS] = {0};
 		bool any = false;
+		ward_relay_cover_give(r);
 		ward_relay_note_give(r);
 		for (int i = SCREEN; i < STREAMS; i++) {
 			fds[i].events = drains(r, i, &fds[i].fd);

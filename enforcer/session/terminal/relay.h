@@ -24,7 +24,9 @@
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
+#include "enforcer/base/buf.h"
 #include "enforcer/base/pollset.h"
+#include "enforcer/session/terminal/escape_key.h"
 #include "enforcer/session/terminal/given.h"
 
 struct ward_relay;
@@ -66,11 +68,32 @@ unsigned ward_relay_pipes(const struct ward_relay *r);
 /* The terminal's window size; zeros if there is none. */
 struct winsize ward_relay_winsize(const struct ward_relay *r);
 
-/* Typed twice in a row, where ward_relay_detachable() was called: Ctrl-] (telnet(1), virsh(1)). */
-#define WARD_RELAY_DETACH 0x1d
+/* Typed twice in a row, where ward_relay_detachable() was called (escape_key.h). */
+#define WARD_RELAY_DETACH WARD_ESCAPE_KEY
 void ward_relay_detachable(struct ward_relay *r);
 /* Was it? Neither went to the command. */
 bool ward_relay_wants_away(const struct ward_relay *r);
+/* As if it was. */
+void ward_relay_leave(struct ward_relay *r);
+/*
+ * From now on, where the terminal is raw, WARD_ESCAPE_KEY typed once asks for the panel, and never
+ * goes to the command; nor does it for leaving, which is the panel's then.
+ */
+void ward_relay_reserve(struct ward_relay *r, bool on);
+bool ward_relay_is_reserved(const struct ward_relay *r);
+/* Was it typed since the last call? *ret_typed, the caller's to clear: what came behind it. */
+bool ward_relay_wants_panel(struct ward_relay *r, struct ward_buf *ret_typed);
+/*
+ * Another process of ours has the terminal until ward_relay_uncover(): keys are not read, and what
+ * the command writes is not shown; with keep it is not even read. The terminal gets data before.
+ */
+void ward_relay_cover(struct ward_relay *r, bool keep, const char *data, size_t n);
+/* It has it no more: the terminal gets data, and then what the command writes. */
+void ward_relay_uncover(struct ward_relay *r, const char *data, size_t n);
+/* Has programs that draw the whole screen draw it. */
+void ward_relay_redraw(struct ward_relay *r);
+/* These bytes go to the command as if typed. What there is no room for is lost. */
+void ward_relay_type(struct ward_relay *r, const char *data, size_t n);
 /*
  * Terminals and pipes at 0, 1, 2 are no more held than by their numbers, which the caller may now
  * replace. Input that pipes carry ends. Files, sockets and devices for output are written on.

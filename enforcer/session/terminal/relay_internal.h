@@ -45,6 +45,16 @@ struct ward_relay_notes {
 	bool off;		  /* their reader has left */
 };
 
+/* While another process of ours has the terminal, and after it. */
+struct ward_relay_covered {
+	bool on;
+	bool keep;	     /* what the command writes stays in its pty meanwhile */
+	bool whole;	     /* only whole pieces are shown, until none is under way */
+	struct ward_buf out; /* from `sent` on: for the terminal, before what the pty has */
+	size_t sent;
+	struct ward_buf typed; /* behind the key that asks for it */
+};
+
 struct ward_relay {
 	struct ward_relay_spec spec;
 	enum ward_given given[3];
@@ -69,6 +79,8 @@ struct ward_relay {
 	void (*tap)(void *user, const char *data, size_t n);
 	void *tap_user;
 	struct ward_relay_notes notes;
+	struct ward_relay_covered cover;
+	bool reserved, wants_panel;
 	bool detachable, wants_away;
 	bool held; /* the first of two keys that mean leaving, since held_at (CLOCK_MONOTONIC ns) */
 	uint64_t held_at;
@@ -92,3 +104,14 @@ int ward_relay_note_timeout(const struct ward_relay *r);
 /* What takes our title from the window, if it has one. */
 const char *ward_relay_note_undo(struct ward_relay *r);
 void ward_relay_note_clear(struct ward_relay *r);
+
+/* Keys were read: those behind WARD_ESCAPE_KEY are not the command's. */
+void ward_relay_cover_keys(struct ward_relay *r, const char *data, size_t *n);
+/* A piece of what the command wrote to its terminal (ward_piece_fn, user: the relay). */
+void ward_relay_cover_piece(void *user, enum ward_piece kind, const char *data, size_t n);
+/* Is what was read from the pty, and cut into pieces, not to be written as it is? */
+bool ward_relay_cover_takes(struct ward_relay *r);
+/* Is there something to be written before what the pty has? */
+bool ward_relay_cover_busy(const struct ward_relay *r);
+/* Before a round: the next part of that stands in its stream now. */
+void ward_relay_cover_give(struct ward_relay *r);

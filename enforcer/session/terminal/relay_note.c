@@ -15,16 +15,11 @@
 #define PUT_BACK_TITLE "\033[23;2t"
 #define CUT "\030" /* CAN */
 
-static void ignore(void *user, enum ward_piece kind, const char *data, size_t n)
-{
-	(void)user, (void)kind, (void)data, (void)n;
-}
-
 void ward_relay_note_wrote(struct ward_relay *r, int which, const char *data, size_t n)
 {
 	struct ward_relay_notes *o = &r->notes;
 	if (which == SCREEN)
-		ward_pieces_read(&o->shown, data, n, ignore, NULL);
+		ward_pieces_read(&o->shown, data, n, ward_relay_cover_piece, r);
 	else if (which == o->line_by)
 		o->line_open = data[n - 1] != '\n';
 }
@@ -83,7 +78,7 @@ void ward_relay_note_give(struct ward_relay *r)
 		put(&r->stream[o->line_by], o->line_open ? "\n" : "", &o->line))
 		o->line_open = false;
 	const bool between = ward_pieces_between(&o->shown);
-	if (o->screen.len && (between || is_late(o)) &&
+	if (o->screen.len && !ward_relay_cover_busy(r) && (between || is_late(o)) &&
 		put(&r->stream[SCREEN], between ? "" : CUT, &o->screen)) {
 		o->titled = o->titles;
 		if (!between)
@@ -95,7 +90,7 @@ int ward_relay_note_timeout(const struct ward_relay *r)
 {
 	const struct ward_relay_notes *o = &r->notes;
 	const struct ward_relay_stream *s = &r->stream[SCREEN];
-	if (!o->screen.len || s->to < 0 || s->start != s->end)
+	if (!o->screen.len || ward_relay_cover_busy(r) || s->to < 0 || s->start != s->end)
 		return -1;
 	const uint64_t since = ward_clock_mono_ns() - o->screen_at;
 	return since >= OPEN_NS ? 0 : (int)((OPEN_NS - since) / 1000000) + 1;

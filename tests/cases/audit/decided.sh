@@ -7,6 +7,8 @@
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 start='{"owner_uid":1000,"started_by":1000,"sandbox":{"guarantees":["integrity"],"missing":{}}}'
+mkdir keys
+for who in ann bob eve; do "$WARD_BUILD/wardfs" token key keys/$who >keys/$who.pub; done
 python3 "$WARD_SRC/tests/cases/audit/lib/decided-scripts.py" scripts
 # try NAME START SCRIPT: a trail of that script.
 try() {
@@ -21,7 +23,8 @@ wrong() {
 for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
-for good in good-access good-answer good-none; do
+for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
+	good-signed-once good-signed-pattern; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -43,6 +46,16 @@ wrong answer-by-agent "$answer: a process of the session gave it"
 wrong answer-by-other "$answer: neither root nor the owner of the session gave it"
 wrong answer-by-nobody "$answer: nobody is named"
 wrong grant-by-other "$answer: neither root nor the owner of the session gave it"
+# Signed answers, where the policy demands them: each beside the control that differs in this alone.
+nobody='nobody signed it, and the policy demands signatures'
+wrong unsigned "$answer: $nobody"
+wrong covered-by-none "$answer: $nobody"
+for n in '' -text; do wrong signed-changed$n "$answer: a signature does not fit"; done
+wrong signed-too-few "$answer: the policy demands more signatures"
+for n in twice differently; do wrong signed-$n "$answer: its signers are not different ones of one answer"; done
+for n in replayed other-digest other-session late; do wrong signed-$n "$answer: another answer was signed"; done
+wrong signed-by-eve "$answer: no approver of the policy signed it"
+for n in wider elsewhere not-once without-end other-pattern; do wrong grant-$n "$answer: the grant is not what was signed"; done
 agree "decided"
 agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
 

@@ -103,6 +103,18 @@ question proxy
 expect 0 "$WARDFS" approve "$Q" yes
 end 0 proxy
 has "$(cat ../proxy.out)" tunnelled
+socks='curl -s --max-time 200 --noproxy "" --proxy "socks5h://${http_proxy#http://}" http://echo.example:80/ && echo through'
+begin socks sh -c "$socks"
+question socks
+[ "$(member socks 'q["host"], q["waits"]')" = "('echo.example:80', True)" ] || fail "$(member socks q)"
+expect 0 "$WARDFS" approve "$Q" once
+end 0 socks
+has "$(cat ../socks.out)" through
+begin nosocks sh -c "$socks || echo refused"
+question nosocks
+expect 0 "$WARDFS" approve "$Q" no
+end 0 nosocks
+has "$(cat ../nosocks.out)" refused
 begin refused curl -s --max-time 200 http://echo.example:80/
 question refused
 expect 0 "$WARDFS" approve "$Q" no

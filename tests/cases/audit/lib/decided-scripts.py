@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../decided.sh: writes what auditrun --script is to put into each trail.
+# Part of ../decided.sh: writes what auditrun --script is to put into each trail. The directory keys
+# has those of ann, bob and eve, as wardfs token key makes them; the policy names ann and bob.
+import base64
 import hashlib
 import json
 import os
 import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["WARD_SRC"], "tests/support"))
+import signed_answers as sa  # noqa: E402
+from decided import ascii_json  # noqa: E402
 
 POLICY = """[policy]
 version = 1
@@ -50,6 +57,49 @@ def use(path):
             "grant": "g0123456789ab", "used": 1}
 
 
+def public(who):
+    with open(f"keys/{who}.pub", encoding="ascii") as f:
+        return f.read().strip()
+
+
+def signs(who, question, digest, **says):
+    """The text of an answer to this question, signed."""
+    says = {"session": question["session"], "question": question["question"], "digest": digest,
+            "rights": question["rights"], "what": question["path"], "answer": "path",
+            "until": int(time.time()) + 3600} | says
+    text = sa.HEAD + json.dumps(says, separators=(",", ":")).encode() + b"\n"
+    with open(f"keys/{who}", encoding="ascii") as f:
+        seed = base64.b64decode(f.read().split("\n")[1])
+    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
+                     key=sa.secret(seed), text=text)[1]
+    return f"{text.decode()}signature {public(who)} {base64.b64encode(raw).decode()}\n"
+
+
+def changed(text):
+    """The same with another signature."""
+    head, _, sig = text.rpartition(" ")
+    return f"{head} {'B' if sig[0] == 'A' else 'A'}{sig[1:]}"
+
+
+def asked(name, path):
+    """What is shown of a question, and its digest."""
+    detail = {"question": name, "session": "release", "rights": "write", "path": path,
+              "argv": ["tee", "\u00e9\U0001f600\x1b\\u00e9"]}
+    return detail, hashlib.sha256(ascii_json(detail)).hexdigest()
+
+
+def signed(*texts, approvers=1, gives=None, more=(), **more_answer):
+    """A trail with one question whose answer has these signatures, and gives a grant like this."""
+    return [{"kind": "policy", "compile": f"{POLICY}[approvals]\napprovers = {approvers}\n" +
+             "".join(f"approver = {public(who)}\n" for who in ("ann", "bob"))},
+            ask(detail=Q, shown=Q_SUM, path=Q["path"]), grant(**{"path": Q["path"], **(gives or {})}),
+            answer(shown=Q_SUM, **({"detail": {"signed": list(texts)}} if texts else {}),
+                   **{"scope": "path", **more_answer}), *more]
+
+
+Q, Q_SUM = asked("q1", "/workspace/.github/caf\u00e9")
+OTHER, OTHER_SUM = asked("q2", "/workspace/.github/caf\u00e9")
+ann, bob = signs("ann", Q, Q_SUM), signs("bob", Q, Q_SUM)
 executed = {"kind": "exec", "pid": 900, "uid": 1000, "path": "/usr/bin/wardfs", "started": 5000}
 scripts = {
     "good-access": [policy, done("open", "/workspace/a", "read", "write"),
@@ -82,6 +132,37 @@ scripts = {
     "answer-by-agent": [policy, executed, ask(), grant(), answer()],
     "answer-by-other": [policy, ask(), grant(), answer(uid=1001)],
     "answer-by-nobody": [policy, ask(), grant(), answer(uid=None)],
+    "good-signed": signed(ann),
+    "good-signed-two": signed(ann, bob, approvers=2),
+    "good-signed-covers": signed(ann, more=[
+        ask(request="q2", detail=OTHER, shown=OTHER_SUM, path=OTHER["path"]),
+        answer(request="q2", shown=OTHER_SUM, scope="path")]),
+    "good-signed-once": signed(signs("ann", Q, Q_SUM, answer="once"), gives={"uses": 1}),
+    "good-signed-pattern": signed(
+        signs("ann", Q, Q_SUM, answer="pattern", pattern="/workspace/.github/c*"),
+        gives={"path": "/workspace/.github/c*"}),
+    "unsigned": signed(),
+    "signed-changed": signed(changed(ann)),
+    "signed-changed-text": signed(ann.replace('"path","until"', '"once","until"'), gives={"uses": 1}),
+    "signed-too-few": signed(ann, approvers=2),
+    "signed-twice": signed(ann, ann, approvers=2),
+    "signed-differently": signed(ann, signs("bob", Q, Q_SUM, answer="once"), approvers=2),
+    "signed-replayed": signed(signs("ann", OTHER, OTHER_SUM)),
+    "signed-other-digest": signed(signs("ann", Q, OTHER_SUM)),
+    "signed-other-session": signed(signs("ann", Q | {"session": "other"}, Q_SUM)),
+    "signed-by-eve": signed(signs("eve", Q, Q_SUM)),
+    "signed-late": signed(signs("ann", Q, Q_SUM, until=int(time.time()) - 3600)),
+    "grant-wider": signed(ann, gives={"path": "/workspace/.github/*"}),
+    "grant-elsewhere": signed(ann, gives={"path": "/workspace/.github/cafe"}),
+    "grant-not-once": signed(signs("ann", Q, Q_SUM, answer="once")),
+    "grant-without-end": signed(signs("ann", Q, Q_SUM, answer="for", seconds=600)),
+    "grant-other-pattern": signed(
+        signs("ann", Q, Q_SUM, answer="pattern", pattern="/workspace/.github/c*"),
+        gives={"path": "/workspace/.github/**"}),
+    "covered-by-none": signed(ann, more=[
+        ask(request="q2", detail=OTHER, shown=OTHER_SUM, path=OTHER["path"]),
+        grant(request="q2", path=OTHER["path"], grant="g1111111111ab"),
+        answer(request="q2", shown=OTHER_SUM, scope="path", grant="g1111111111ab")]),
     "grant-by-other": [policy, grant(uid=1001, how="wardfs grant", request=None)],
 }
 os.mkdir(sys.argv[1])

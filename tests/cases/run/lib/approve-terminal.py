@@ -11,7 +11,7 @@ import time
 from user_terminal import WARDFS, Terminal
 
 KEEP, BACK = rb"\033\[22;2t", rb"\033\[23;2t"
-TITLE = rb"\033\]2;wardfs: a question waits: wardfs approve\033\\\x07"
+TITLE = rb"\033\]2;wardfs: a question waits: Ctrl-\] shows it\033\\\x07"
 
 
 def question(session):

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks signed answers of a trail. */
+#include "audit/verify/signatures.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/query/query.h"
+#include "audit/verify/signed_answer.h"
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/timestamp.h"
+
+/* From when a session takes an answer to its record. */
+#define LATER_S 60U
+
+struct all {
+	struct ward_signed_answer v[WARD_APPROVERS_MAX];
+	size_t n;
+};
+
+static void all_clear(struct all *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		ward_signed_answer_clear(&a->v[i]);
+}
+
+/* Seconds since 1970 of the record; 0: it does not say. */
+static uint64_t time_of(const json_t *rec)
+{
+	return ward_timestamp_ns(ward_query_text(rec, "time")) / WARD_NS_PER_SEC;
+}
+
+static const char *add(struct all *a, const struct ward_settings *s, const json_t *text,
+	const json_t *rec, const json_t *shown)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_signed_answer one = {.says = NULL};
+	const char *digest = ward_query_text(rec, "shown");
+	const uint64_t at = time_of(rec);
+	if (!json_is_string(text) || a->n == WARD_APPROVERS_MAX ||
+		ward_signed_answer_read(
+			json_string_value(text), json_string_length(text), &one, &err) < 0)
+		return "a signature does not fit";
+	a->v[a->n++] = one;
+	if (ward_signed_answer_known(&one, s, &err) < 0)
+		return "no approver of the policy signed it";
+	if (ward_signed_answer_fits(
+		    &one, shown, digest ? digest : "", at > LATER_S ? at - LATER_S : 0, &err) < 0)
+		return "another answer was signed";
+	for (size_t i = 0; i + 1 < a->n; i++)
+		if (ward_signed_answer_join(&a->v[i], &one, &err) < 0)
+			return "its signers are not different ones of one answer";
+	return NULL;
+}
+
+/* Does the pattern stand for this name alone? Both as a trail writes names. */
+static bool quotes(const char *pattern, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf p = WARD_BUF_INIT, n = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
+	if (!pattern || !name || ward_unescape(&p, pattern, strlen(pattern)) < 0 ||
+		ward_unescape(&n, name, strlen(name)) < 0)
+		return false;
+	for (size_t i = 0; i < p.len; i++) {
+		if (strchr("*?[", p.data[i]))
+			return false;
+		if (p.data[i] == '\\' && i + 1 < p.len)
+			i++;
+		ward_buf_putc(&plain, p.data[i]);
+	}
+	return ward_buf_error(&plain) == 0 && plain.len == n.len &&
+	       memcmp(ward_buf_str(&plain), ward_buf_str(&n), n.len) == 0;
+}
+
+static bool covers(const json_t *grant, const json_t *says)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
+	const char *pattern = ward_query_text(says, "pattern");
+	const char *what = ward_query_text(says, "what"), *what2 = ward_query_text(says, "what2");
+	const char *path = ward_query_text(grant, "path"), *host = ward_query_text(grant, "host");
+	const char *has = path ? path : host;
+	if (pattern)
+		return has && ward_unescape(&plain, has, strlen(has)) == 0 &&
+		       ward_buf_error(&plain) == 0 && strcmp(ward_buf_str(&plain), pattern) == 0;
+	if (host)
+		return what && strcmp(host, what) == 0;
+	return quotes(path, what) || quotes(path, what2);
+}
+
+static json_int_t number(const json_t *o, const char *name)
+{
+	return json_integer_value(json_object_get(o, name));
+}
+
+/* Is the grant what was signed, and no more? */
+static bool gives(const json_t *grant, const json_t *says)
+{
+	const char *answer = ward_query_text(says, "answer");
+	/* The record of a grant is begun before its end is known. */
+	const json_int_t slack = 1000000000;
+	if (!grant || !answer || !covers(grant, says))
+		return false;
+	if (strcmp(answer, "once") == 0)
+		return number(grant, "uses") == 1;
+	if (strcmp(answer, "for") != 0)
+		return true;
+	return json_object_get(grant, "ends") &&
+	       number(grant, "ends") <=
+		       number(grant, "mono") + number(says, "seconds") * 1000000000 + slack;
+}
+
+/* For each id in rec's list of grants. */
+static bool each_grant(const json_t *rec,
+	bool (*fn)(const json_t *in, const char *id, const json_t *says), const json_t *in,
+	const json_t *says)
+{
+	const char *ids = ward_query_text(rec, "grant");
+	ward_cleanup_free char *list = ids ? strdup(ids) : NULL;
+	char *rest = NULL;
+	bool ok = list != NULL;
+	for (char *id = list ? strtok_r(list, " ", &rest) : NULL; id;
+		id = strtok_r(NULL, " ", &rest))
+		ok = ok && fn(in, id, says);
+	return ok;
+}
+
+static bool is_covered(const json_t *in, const char *id, const json_t *says)
+{
+	(void)says;
+	return json_object_get(in, id) != NULL;
+}
+
+static bool is_given(const json_t *in, const char *id, const json_t *says)
+{
+	return gives(json_object_get(in, id), says);
+}
+
+const char *ward_signatures_wrong(const struct ward_settings *s, const json_t *rec,
+	const json_t *shown, const json_t *given, const json_t *covered)
+{
+	const json_t *texts = json_object_get(json_object_get(rec, "detail"), "signed"), *v = NULL;
+	struct all all = {.n = 0};
+	const char *why = NULL;
+	size_t i = 0;
+	if (!shown)
+		return NULL;
+	if (!texts)
+		return s->approvers_needed == 0 || each_grant(rec, is_covered, covered, NULL)
+			       ? NULL
+			       : "nobody signed it, and the policy demands signatures";
+	json_array_foreach(texts, i, v)
+	{
+		if (!why)
+			why = add(&all, s, v, rec, shown);
+	}
+	if (!why && (all.n == 0 || all.n < s->approvers_needed))
+		why = "the policy demands more signatures";
+	if (!why && !each_grant(rec, is_given, given, all.v[0].says))
+		why = "the grant is not what was signed";
+	all_clear(&all);
+	return why;
+}

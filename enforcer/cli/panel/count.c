@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the files of a session's trees that a pattern covers. */
+#include "enforcer/cli/panel/count.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
+#include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
+#include "enforcer/policy/pattern.h"
+#include "enforcer/policy/policy.h"
+
+/* A person waits for it. */
+#define ENTRIES_MAX 200000U
+#define TIME_NS (WARD_NS_PER_SEC / 2)
+#define DEPTH_MAX 64U
+#define EXAMPLES 3U
+
+struct counting {
+	struct ward_pattern pattern;
+	uint64_t until_ns;
+	unsigned entries, files, examples;
+	bool cut;
+	struct ward_buf shown; /* the examples */
+	struct ward_buf path;
+};
+
+static void take_file(struct counting *c)
+{
+	if (!ward_pattern_covers_path(&c->pattern, ward_buf_str(&c->path), c->path.len))
+		return;
+	c->files++;
+	if (c->examples < EXAMPLES) {
+		ward_buf_puts(&c->shown, c->examples++ ? ", " : ": ");
+		ward_shown(&c->shown, ward_buf_str(&c->path));
+	}
+}
+
+/* dir is taken. */
+static void walk(struct counting *c, int dir, unsigned depth)
+{
+	DIR *d = fdopendir(dir);
+	const struct dirent *e = NULL;
+	if (!d) {
+		close(dir);
+		return;
+	}
+	const size_t len = c->path.len;
+	while (!c->cut && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		c->cut = ++c->entries > ENTRIES_MAX || ward_clock_mono_ns() > c->until_ns ||
+			 ward_buf_error(&c->path) < 0;
+		ward_buf_putc(&c->path, '/');
+		ward_buf_puts(&c->path, e->d_name);
+		const int sub = e->d_type != DT_DIR && e->d_type != DT_UNKNOWN
+					? -1
+					: openat(dirfd(d), e->d_name,
+						  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub < 0 && e->d_type != DT_DIR)
+			take_file(c);
+		if (sub >= 0 && depth < DEPTH_MAX)
+			walk(c, sub, depth + 1);
+		else if (sub >= 0)
+			close(sub);
+		c->cut |= depth == DEPTH_MAX;
+		c->path.len = len;
+	}
+	closedir(d);
+}
+
+static void walk_trees(struct counting *c, const json_t *status, struct ward_buf *b)
+{
+	size_t i = 0;
+	const json_t *tree = NULL;
+	json_array_foreach(json_object_get(status, "trees"), i, tree)
+	{
+		ward_cleanup(ward_buf_clear) struct ward_buf source = WARD_BUF_INIT;
+		const char *at = json_string_value(json_object_get(tree, "path"));
+		const char *from = json_string_value(json_object_get(tree, "source"));
+		ward_buf_clear(&c->path);
+		if (!at || ward_unescape(&c->path, at, strlen(at)) < 0)
+			continue;
+		if (!from || ward_unescape(&source, from, strlen(from)) < 0) {
+			ward_shownf(b, "%s is in memory and is not counted. ", at);
+			continue;
+		}
+		const int dir = open(ward_buf_str(&source), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			ward_shownf(b, "%s cannot be read. ", from);
+		else
+			walk(c, dir, 0);
+	}
+}
+
+static _Noreturn void count(const json_t *status, const char *pattern, int to)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	struct counting c = {.until_ns = ward_clock_mono_ns() + TIME_NS};
+	struct ward_err err = WARD_ERR_INIT;
+	if (ward_pattern_parse(pattern, false, &c.pattern, &err) < 0) {
+		ward_shownf(&b, "%s", err.text);
+	} else {
+		walk_trees(&c, status, &b);
+		ward_shownf(&b, "%s%u file%s there now", c.cut ? "at least " : "", c.files,
+			ward_s(c.files));
+		ward_buf_add(&b, c.shown.data, c.shown.len);
+		if (c.files > c.examples)
+			ward_buf_printf(&b, ", and %u more", c.files - c.examples);
+	}
+	const size_t n = b.len < PANEL_COUNT_TEXT_MAX - 1 ? b.len : PANEL_COUNT_TEXT_MAX - 1;
+	(void)!write(to, ward_buf_str(&b), n);
+	_exit(0);
+}
+
+int panel_count_start(struct panel_count *c, const json_t *status, const char *pattern)
+{
+	int ends[2];
+	panel_count_end(c);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	const pid_t pid = fork();
+	if (pid == 0)
+		count(status, pattern, ends[1]);
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return -EAGAIN;
+	}
+	*c = (struct panel_count){.pid = pid, .fd = ends[0]};
+	return 0;
+}
+
+const char *panel_count_read(struct panel_count *c)
+{
+	const ssize_t n = read(c->fd, c->text + c->n, sizeof(c->text) - 1 - c->n);
+	if (n > 0) {
+		c->n += (size_t)n;
+		return NULL;
+	}
+	c->text[c->n] = '\0';
+	panel_count_end(c);
+	return c->text;
+}
+
+void panel_count_end(struct panel_count *c)
+{
+	if (c->pid > 0) {
+		(void)kill(c->pid, SIGKILL);
+		/* One that waits for a disk ends later. */
+		(void)waitpid(c->pid, NULL, WNOHANG);
+	}
+	if (c->fd >= 0)
+		close(c->fd);
+	c->pid = 0;
+	c->fd = -1;
+	c->n = 0;
+}

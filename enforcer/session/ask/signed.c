@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes signed answers to a question. */
+#include "enforcer/session/ask/signed.h"
+
+#include <errno.h>
+
+#include "audit/log/chain.h"
+#include "audit/verify/signed_answer.h"
+#include "enforcer/base/clock.h"
+
+struct taken {
+	struct ward_signed_answer v[WARD_APPROVERS_MAX];
+	size_t n;
+	json_t *texts;
+};
+
+static void taken_clear(struct taken *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		ward_signed_answer_clear(&t->v[i]);
+	json_decref(t->texts);
+}
+
+static int take(struct taken *t, const json_t *text, const json_t *shown, const char *digest,
+	const struct ward_settings *s, struct ward_err *err)
+{
+	struct ward_signed_answer a = {.says = NULL};
+	if (t->n == WARD_APPROVERS_MAX)
+		return ward_err_set(
+			err, -EINVAL, "more than %u signed answers", WARD_APPROVERS_MAX);
+	if (!json_is_string(text))
+		return ward_err_set(err, -EBADMSG, "this is not an answer of wardfs");
+	int r = ward_signed_answer_read(json_string_value(text), json_string_length(text), &a, err);
+	if (r < 0)
+		return r;
+	r = ward_signed_answer_known(&a, s, err);
+	if (r == 0)
+		r = ward_signed_answer_fits(
+			&a, shown, digest, ward_clock_real_ns() / WARD_NS_PER_SEC, err);
+	for (size_t i = 0; r == 0 && i < t->n; i++)
+		r = ward_signed_answer_join(&t->v[i], &a, err);
+	if (r == 0 && json_array_append(t->texts, (json_t *)(uintptr_t)text) < 0)
+		r = ward_err_sys(err, -ENOMEM, "answer");
+	if (r < 0)
+		ward_signed_answer_clear(&a);
+	else
+		t->v[t->n++] = a;
+	return r;
+}
+
+static int take_all(struct taken *t, const struct ward_asked *q, const json_t *shown,
+	const struct ward_settings *s, const json_t *texts, struct ward_err *err)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	const json_t *v = NULL;
+	size_t i = 0;
+	int r = 0;
+	/* An approver can have gone, or the time of an answer be over. */
+	json_array_foreach(q->signed_by, i, v)(void) !take(t, v, shown, q->digest, s, &ignored);
+	if (json_array_size(texts) == 0)
+		return ward_err_set(err, -EINVAL, "no signed answer came");
+	json_array_foreach(texts, i, v)
+	{
+		if (r == 0)
+			r = take(t, v, shown, q->digest, s, err);
+	}
+	return r;
+}
+
+int ward_signed_add(struct ward_asks *a, struct ward_asked *q, const struct ward_settings *s,
+	const json_t *texts, json_t **ret_says, struct ward_buf *ret_keys, struct ward_err *err)
+{
+	struct taken t = {.texts = json_array()};
+	json_t *shown = json_loads(q->shown, 0, NULL);
+	int r = ward_chain_setup() < 0 ? ward_err_set(err, -EIO, "libsodium cannot be used")
+		: !t.texts || !shown   ? ward_err_sys(err, -ENOMEM, "answer")
+				       : take_all(&t, q, shown, s, texts, err);
+	if (r == 0 && (r = ward_asks_set_signed(a, q, json_incref(t.texts))) < 0)
+		ward_err_set(err, r, "the questions that wait have too many signed answers");
+	for (size_t i = 0; r == 0 && i < t.n; i++)
+		ward_buf_printf(ret_keys, "%s%s", i ? " " : "", t.v[i].key.name);
+	if (r == 0 && ward_buf_error(ret_keys) < 0)
+		r = ward_err_sys(err, -ENOMEM, "answer");
+	if (r == 0 && t.n > 0 && t.n >= s->approvers_needed) {
+		*ret_says = json_incref(t.v[0].says);
+		r = 1;
+	}
+	json_decref(shown);
+	taken_clear(&t);
+	return r;
+}
