@@ -74,7 +74,12 @@ echo mine >../victim
 ln -s "$project/../victim" planted.xml
 rc=0
 "$WARD_BUILD/wardfs" attack --only read-path --junit planted.xml >/dev/null || rc=$?
-[ $rc -eq 0 ] && [ ! -L planted.xml ] && [ "$(cat ../victim)" = mine ] || fail "a link was followed ($rc)"
+[ $rc -eq 125 ] && [ -L planted.xml ] && [ "$(cat ../victim)" = mine ] || fail "a link was followed ($rc)"
+rm planted.xml
+rc=0
+"$WARD_BUILD/wardfs" attack --only read-path --junit planted.xml >/dev/null || rc=$?
+[ $rc -eq 0 ] && grep -q read-path planted.xml || fail "control: no file ($rc)"
+rm planted.xml
 
 echo "--- as an ordinary user"
 cat >"$WARD_TMP/inner.sh" <<'S'
