@@ -65,6 +65,12 @@ static bool quotes(const char *pattern, const char *name)
 		ward_unescape(&n, name, strlen(name)) < 0)
 		return false;
 	for (size_t i = 0; i < p.len; i++) {
+		/* A blank where a policy would lose it. */
+		if (p.len - i >= 3 && memcmp(p.data + i, "[ ]", 3) == 0) {
+			ward_buf_putc(&plain, ' ');
+			i += 2;
+			continue;
+		}
 		if (strchr("*?[", p.data[i]))
 			return false;
 		if (p.data[i] == '\\' && i + 1 < p.len)

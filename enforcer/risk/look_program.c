@@ -502,7 +502,12 @@ static bool brings_text(char *const *argv)
 		while (argv[at] && strcmp(argv[at], texts[i].text) != 0 &&
 			is_plain(argv[at], texts[i].plain))
 			at++;
-		return argv[at] && strcmp(argv[at], texts[i].text) == 0;
+		bool own = argv[at] && strcmp(argv[at], texts[i].text) == 0 && argv[at + 1] &&
+			   argv[at + 1][0] != '-';
+		/* A shell takes what follows as arguments; others go on to read options there. */
+		for (size_t k = at + 2; own && texts[i].text[1] != 'c' && argv[k]; k++)
+			own = argv[k][0] != '-';
+		return own;
 	}
 	return false;
 }
@@ -579,13 +584,19 @@ static bool is_certain(const char *option)
  */
 static char *const *command_of(char *const *argv, bool *ret_sure)
 {
+	/* Only some take a number, and only env(1) an assignment, before the command. */
+	static const char *const none[] = {"env", "nohup", "setsid", "time"};
+	const char *program = base_of(argv[0]);
+	bool number = true;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		number &= strcmp(program, none[i]) != 0;
 	*ret_sure = true;
 	for (argv++; *argv; argv++) {
 		if ((*argv)[0] == '-')
 			*ret_sure &= is_certain(*argv);
 		else if (strchr(*argv, '='))
-			*ret_sure &= !steers(*argv);
-		else if ((*argv)[0] < '0' || (*argv)[0] > '9')
+			*ret_sure &= strcmp(program, "env") == 0 && !steers(*argv);
+		else if (!number || strspn(*argv, "0123456789.smhd") != strlen(*argv))
 			return argv;
 	}
 	return argv;

@@ -16,6 +16,8 @@
 #define NAP_MOST_NS 2000000L
 /* A session that holds the lock for longer lets others have it for as long. */
 #define LONG_NS UINT64_C(2000000)
+/* A rest is as long as the move was, and no longer than this. */
+#define REST_MOST_NS (WAIT_NS / 4)
 
 struct ward_moves {
 	int fd;
@@ -82,12 +84,17 @@ static int take(struct ward_moves *m)
 
 	for (;;) {
 		const uint64_t now = now_ns();
-		const int r = now < m->rest_until_ns ? -EAGAIN : set_lock(m, F_WRLCK);
+		/* Our own rest is no sign that another session moves files. */
+		const bool rests = now < m->rest_until_ns;
+		const int r = rests ? -EAGAIN : set_lock(m, F_WRLCK);
 
+		if (r == 0)
+			m->busy_until_ns = 0;
 		if (r == 0 || (r != -EAGAIN && r != -EACCES && r != -EINTR))
 			return r;
-		if (now >= until) {
-			m->busy_until_ns = now + WAIT_NS;
+		if (now >= until && !rests) {
+			if (until != begun)
+				m->busy_until_ns = now + WAIT_NS;
 			return -EBUSY;
 		}
 		nap(ns);
@@ -142,13 +149,14 @@ int ward_moves_tell(struct ward_moves *m)
 
 void ward_moves_leave(struct ward_moves *m)
 {
-	uint64_t now;
+	uint64_t now, held;
 
 	if (!m)
 		return;
 	(void)set_lock(m, F_UNLCK);
 	now = now_ns();
-	if (now - m->since_ns > LONG_NS)
-		m->rest_until_ns = now + (now - m->since_ns);
+	held = now - m->since_ns;
+	if (held > LONG_NS)
+		m->rest_until_ns = now + (held < REST_MOST_NS ? held : REST_MOST_NS);
 	pthread_mutex_unlock(&m->lock);
 }

@@ -265,7 +265,8 @@ START_TEST(where_programs_come_from)
 	static const char *const hidden[] = {"env -u ls ./run", "env -S./run",
 		"env --split-string=./run ls", "env LD_PRELOAD=./run ls", "time -o ls ./run",
 		"xargs ./run", "find . -exec ./run ;",
-		"sh --rcfile=./run -c :", "perl -I. -Mx -e 1", "perl -c x.py"};
+		"sh --rcfile=./run -c :", "perl -I. -Mx -e 1", "perl -c x.py", "perl -e 1 -I. -Mx",
+		"nice a=b ls", "env ZDOTDIR=. ls", "env HOME=. ls"};
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 		if (there(hidden[i]))
 			origin_is(&p, WARD_ORIGIN_PROJECT, "%s", hidden[i]);

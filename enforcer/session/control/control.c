@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -411,8 +412,13 @@ int ward_control_connect(
 	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sa;
 	address(dir, "control", &sa);
+	/* A supervisor that is stopped accepts nobody, and those before us fill its queue. */
+	const struct timeval queue = {.tv_sec = 2}, any = {0};
+	if (s >= 0)
+		(void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &queue, sizeof(queue));
 	if (s < 0 || connect(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return ward_err_sys(err, -errno, "session %s", session);
+	(void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &any, sizeof(any));
 	*ret_fd = ward_steal_fd(&s);
 	return 0;
 }

@@ -608,13 +608,17 @@ int ward_remembered_moves(
 		if (found == 0)
 			continue;
 		r = found < 0 ? found : begin(&p, &as, &why);
-		if (r < 0)
-			continue;
-		r = open_moves(&p, ret_fd);
-		ward_as_owner_end(&as);
-		if (r < 0)
-			ward_err_sys(
-				&why, r, "%s/" MOVES ", which the owner's sessions lock", p.top);
+		if (r == 0) {
+			r = open_moves(&p, ret_fd);
+			ward_as_owner_end(&as);
+			if (r < 0)
+				ward_err_sys(&why, r,
+					"%s/" MOVES ", which the owner's sessions lock", p.top);
+		}
+		/* Where the owner's file is there and cannot be had, another one locks nobody out.
+		 */
+		if (r < 0 && r != -ENOENT && r != -EACCES && r != -EROFS)
+			break;
 	}
 	/* The host's to fix, whatever it answers. */
 	return r < 0 ? ward_err_set(err, -EIO, "%s", why.text) : 0;

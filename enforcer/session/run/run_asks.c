@@ -182,6 +182,14 @@ static void on_given(void *arg, const struct ward_grant_held *given, const char 
 	put_giving(g);
 }
 
+static bool has_control(const char *path)
+{
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++)
+		if (*c < 0x20 || *c == 0x7f)
+			return true;
+	return false;
+}
+
 /* What is asked for, on a path or on what a pattern covers. */
 static int give(struct giving *g, const struct ward_control_request *q, struct ward_asked *asked,
 	const char *path, const char *pattern)
@@ -191,6 +199,10 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	char by[64], reason[64];
 	const json_int_t seconds = json_integer_value(json_object_get(q->body, "seconds"));
 	const bool once = strcmp(g->scope, "once") == 0;
+	/* As a pattern such a byte would be `?`, which is more than was asked. */
+	if (!pattern && !asked->host && has_control(path))
+		return ward_err_set(&g->err, -EINVAL,
+			"the name has a control character, so no grant can be for it alone");
 	const struct ward_grantor grantor = {.uid = q->uid,
 		.pid = q->pid,
 		.how = "answer",
