@@ -124,7 +124,7 @@ done
 	cd ../tree || exit 1
 	expect 0 "$WARDFS" audit show --json --kind session.start
 	has "$OUT" 'work-main.policy"'
-	expect 0 "$WARDFS" policy add write /workspace/both
+	expect 0 "$WARDFS" policy add append /workspace/both
 	has "$ERR" "the policy of another one: $file"
 	# What a session here has of git by sharing stays, before and after.
 	hasnt "$OUT" "[tree"
@@ -132,7 +132,7 @@ done
 	expect 1 "$WARDFS" run --policy medium -- cat secret.key
 	hasnt "$ERR" "another one"
 )
-grep -q 'write = /workspace/both' "$file" || fail "added elsewhere"
+grep -q 'append = /workspace/both' "$file" || fail "added elsewhere"
 reads ../tree 0
 
 # Moved: offered, with what brings policy and home along; until then nothing of it holds.
