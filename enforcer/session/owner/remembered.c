@@ -250,6 +250,10 @@ static int place_open(struct place *p, struct ward_err *err)
 	p->dir = open(p->top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (p->dir < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
+	if (p->dir < 0 && errno == EACCES && !p->as_owner)
+		return ward_err_set(err, -EACCES,
+			"%s: Permission denied (fix: set XDG_STATE_HOME to a directory of yours)",
+			p->top);
 	return p->dir < 0 ? ward_err_sys(err, -errno, "%s", p->top) : 1;
 }
 
