@@ -30,7 +30,8 @@
 #define SOCKET_NAME "permission"
 /* Deno asks on one connection; workers share it. */
 #define CONNECTIONS_MAX 16
-/* Far more than a path has, so that a script that asks for too long a one is refused and goes on. */
+/* Far more than a path has, so that a script that asks for too long a one is refused and goes on.
+ */
 #define QUESTION_MAX ((size_t)262144)
 /* What a record says of a value. */
 #define VALUE_SHOWN 4096
@@ -72,7 +73,7 @@ struct ward_permission {
 struct question {
 	json_int_t id;
 	const char *permission, *value; /* value NULL: everything */
-	bool no_name; /* the value has a byte 0, so it names nothing */
+	bool no_name;			/* the value has a byte 0, so it names nothing */
 	const struct connection *from;
 	char path[PATH_MAX]; /* sandbox path, "": none */
 	bool allowed;
