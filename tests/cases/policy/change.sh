@@ -188,7 +188,7 @@ chmod 644 "$WARD_TMP/type.py"
 cd "$WARD_TMP/home/theirs"
 theirs() {
 	unshare --mount sh -c '
-		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat /etc/passwd - >"$HOME_THEIRS/../passwd"
+		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat - /etc/passwd >"$HOME_THEIRS/../passwd"
 		mount --bind "$HOME_THEIRS/../passwd" /etc/passwd
 		exec "$@"' sh "$@"
 }

@@ -206,7 +206,7 @@ chmod 755 "$WARD_TMP"
 mkdir "$WARD_TMP/theirs"
 git init -q "$WARD_TMP/theirs/moved"
 chown -R 4711:4711 "$WARD_TMP/theirs"
-printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/theirs" | cat /etc/passwd - >"$WARD_TMP/passwd"
+printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/theirs" | cat - /etc/passwd >"$WARD_TMP/passwd"
 theirs() { unshare --mount sh -c 'mount --bind "$0" /etc/passwd; exec "$@"' "$WARD_TMP/passwd" "$@"; }
 cd "$WARD_TMP/theirs/moved" || exit 1
 expect 0 theirs "$WARDFS" policy add read /workspace/x
