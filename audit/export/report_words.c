@@ -44,7 +44,7 @@ static void say_count(const struct words *w, json_int_t n, const char *what, con
 	say(w, text);
 }
 
-/* "23 November 2026" and "01:49" of a time; false: it is none (somebody edited the trail). */
+/* "23 November 2026" and "01:49" of a time. False: the text is no time (an edited trail). */
 static bool split_time(const char *time, char day[32], char clock[8])
 {
 	static const char *const months[] = {"January", "February", "March", "April", "May", "June",

@@ -255,7 +255,7 @@ void ward_pieces_read(
 			if (c == '\\') {
 				end_string(&r);
 			} else {
-				/* No terminal goes on with the string; it is none. */
+				/* Every terminal ends the string here, so there is no string. */
 				begin(&r, ESCAPE);
 				escape(&r, c);
 			}

@@ -51,7 +51,7 @@ static void grow_table(struct ward_quotas *q)
 	q->mask = size - 1;
 }
 
-/* What it is to be charged. */
+/* The charge for this file. */
 static uint64_t due(const struct ward_quota_file *f)
 {
 	const uint64_t end = f->kept > f->size ? f->kept : f->size;

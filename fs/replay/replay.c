@@ -30,11 +30,11 @@
 #define ROUND_MS 20
 /* At most between two batches of one round. */
 #define REST_MS 50
-/* How often, and for how long after it was changed, it is looked whether a file is still open. */
+/* How often, and how long after its change, we check whether a file is still open. */
 #define STILL_OPEN_MS 100
 #define STILL_OPEN_NS (UINT64_C(3) * 1000000000U)
 
-/* A change that is to be replayed. */
+/* A change to replay. */
 struct item {
 	struct item *next;
 	struct ward_fs_tree *tree;

@@ -339,7 +339,7 @@ static int get_handle(int fd, struct handle *ret)
 	return 0;
 }
 
-/* The entry for a directory that is to be watched, NULL: not this one. */
+/* Adds the entry of a directory to watch. NULL: this directory is not watched. */
 static struct ward_watched *add(struct ward_watch *w, const struct handle *h, uint64_t number)
 {
 	struct ward_watched **at = &w->buckets[bucket(h)], *found;

@@ -38,8 +38,8 @@ struct audit_filter {
 };
 
 /*
- * Takes an option, by its key, and what it was given. 1: taken; 0: it is none of a filter; -EINVAL:
- * it is wrong, and stderr says why.
+ * Takes an option, by its key, and its argument. 1: taken; 0: no option of a filter; -EINVAL: a bad
+ * argument, and stderr says why.
  */
 int audit_filter_take(struct audit_filter *g, int key, const char *arg) ward_must_check;
 /* Checks the whole, when all was taken: 0, or -EINVAL and stderr says why. */

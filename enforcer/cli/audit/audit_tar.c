@@ -63,7 +63,7 @@ static bool take_header(const char h[BLOCK], struct member *ret)
 	       ret->name[0] && !strchr(ret->name, '/') && !strchr(ret->dir, '/');
 }
 
-/* The number of a segment of this name, 0: it is none. */
+/* The number of the segment with this name. 0: the name is not that of a segment. */
 static unsigned segment_of(const char *name, bool *ret_packed)
 {
 	unsigned number = 1;

@@ -59,9 +59,9 @@ struct list {
 
 /* So many sessions are on some screens; what a person looks for is mostly among the newest. */
 #define LIMIT 100
-/* So many trails of sessions that are to be listed are opened. */
+/* The list opens so many trails. */
 #define OPENED_MAX 64
-/* So many trails are looked for before the directory is read whole. */
+/* Past so many look-ups by name, reading the whole directory is cheaper. */
 #define MISSED_MAX 64
 
 static int by_text(const void *a, const void *b)
@@ -182,7 +182,7 @@ static void put(struct list *l, json_t *o, const struct ward_session_ends *e, ui
 	json_array_append_new(l->all, o);
 }
 
-/* Of another project. Where that is not known, and nobody removed the trail, it is to be seen. */
+/* Of another project. If its project is unknown and nobody removed the trail, the list shows it. */
 static bool is_elsewhere(struct list *l, const struct ward_session_ends *e, bool unexpected)
 {
 	const char *project = ward_query_text(json_object_get(e->start, "detail"), "project");

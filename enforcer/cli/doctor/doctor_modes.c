@@ -42,7 +42,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 		ward_check_say(c, failed, "install all of wardfs (meson install)", "%s", err.text);
 		return;
 	}
-	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */
+	/* As root the command gets the id of nobody: any id but 0 tests the mode. */
 	uid_t uid = root ? 65534 : geteuid();
 	gid_t gid = root ? 65534 : getegid();
 	struct ward_sandbox_spec spec = {.init_program = init,

@@ -279,7 +279,7 @@ static const char *judge_line(
 	char *word = strtok_r(line, " ", &save);
 	if (word)
 		unescape(word);
-	/* Escaped, the space in it is none that separates. */
+	/* A space inside the word is escaped, so a plain space ends the word. */
 	if (word && strcmp(word, "Bearer") == 0)
 		word = strtok_r(NULL, " ", &save);
 	const char *host = strtok_r(NULL, " ", &save), *port = strtok_r(NULL, " ", &save);

@@ -32,7 +32,7 @@ struct ward_attached {
 	bool watch;
 	bool covered; /* their terminal shows something else */
 	bool drawn;   /* sees what is written from now on */
-	bool due;     /* is to be drawn for again, once it has read what there is */
+	bool due;     /* needs a new drawing, once it has read its backlog */
 	bool within;  /* did not see the beginning of the string that is under way */
 	struct ucred peer;
 	struct ward_buf behind; /* of the screen, from `sent` on */

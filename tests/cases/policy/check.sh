@@ -102,7 +102,7 @@ printf '[policy]\nversion = 1\nextends = medium\n[network]\nallow = example.org\
 finds "$PWD/nomode.policy" 5 "add 'mode = allowlist' to [network], above line 5"
 # explain says the same, of the file that --policy names, and never of the project's.
 expect 1 "$WARDFS" policy explain --policy nomode.policy connect example.org
-has "$OUT" "to permit it: $PWD/nomode.policy:5 allows it, but the mode is none"
+has "$OUT" "to permit it: $PWD/nomode.policy:5 allows it, but '[network] mode' is 'none'"
 expect 1 "$WARDFS" policy explain --policy nomode.policy connect other.example
 has "$OUT" "'mode = allowlist' and 'allow = other.example:443' in [network] of $PWD/nomode.policy"
 sed -i 's/^allow = /mode = allowlist\n&/' nomode.policy
