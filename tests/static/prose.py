@@ -3,8 +3,8 @@
 """Lines of text have at most 100 columns, and sentences that users read at most 30 words.
 
 Columns: documents, sources of manual pages, and comments that are lines of their own. Not: tables,
-blocks of code and what they print, macros of mdoc, and lines with a piece of code that cannot be
-broken.
+blocks of code and what they print, and lines with a piece of code that cannot be broken. The rows of
+README.md's tables, and the cells of every table, have limits of their own.
 Words: README.md, SECURITY.md, the pages in docs/ but for those below, and the texts of the programs:
 messages, what verbs print, and the fixes and findings of doctor and check.
 Inversions: turns of phrase that make people read a sentence twice, in every document and text.
@@ -38,7 +38,7 @@ def long_lines(text):
     for number, line in enumerate(text.splitlines(), 1):
         fence = line.strip().startswith("```")
         code = code != fence
-        if fence or code or not wide(line) or line.startswith(("|", "    ", ".")):
+        if fence or code or not wide(line) or line.startswith(("|", "    ")):
             continue
         if not any(len(span) > SPAN for span in re.findall(r"`[^`]*`|\]\([^)]*\)|\S+", line)):
             yield number
