@@ -389,8 +389,8 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 		d->reason = "no rule of a policy permits that";
 	} else if (liftable) {
 		d->reason =
-			"it was there before the session, and is not what git has committed: if "
-			"it is no secret, you can lift the guard of this one file, from the next "
+			"the file existed before the session, and git has not committed its "
+			"content. If it is no secret, lift the guard of this file, from the next "
 			"session on";
 		if (path && plain(path) && !ward_query_text(rec, "path2"))
 			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";
