@@ -149,7 +149,7 @@ static void say_who(const struct words *w)
 	say(w, ". ");
 }
 
-/* What the counts are of: the rest that the session saw has no records. */
+/* The places that the counts cover: wardfs records nothing of the others. */
 static void say_unrecorded(const struct words *w)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf yes = WARD_BUF_INIT;

@@ -53,7 +53,7 @@ static char *key_of(const json_t *record)
 		if (json_array_append_new(a, v ? json_incref(v) : json_null()) < 0)
 			break;
 	}
-	/* What is refused without a name of a file or host stands in the words alone. */
+	/* A refusal without a file or host is described only by its text. */
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
 		words = words && !json_object_get(record, named[i]);
 	json_t *text = words ? json_object_get(record, "text") : NULL;

@@ -228,7 +228,7 @@ struct ward_sandbox_spec {
 	 * NULL: none is made. With WARD_LAYERS_REPLAY alone. */
 	const int *replay;
 
-	/* What probes are made with; NULL: that probe is not made. */
+	/* The paths for probes; NULL: skips the probe. */
 	const char *probe_outside; /* a directory of the host that the view does not show */
 	const char *probe_socket;  /* an abstract address of the host, without its leading NUL, that
 				      listens until ward_sandbox_probe() is over */

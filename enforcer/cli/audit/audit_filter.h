@@ -27,7 +27,7 @@ enum audit_filter_option {
 extern const struct argp_option audit_filter_options[];
 extern const struct argp_option audit_filter_pid[];
 
-/* What was given, and the texts that the filter borrows. Zero is none. audit_filter_clear(). */
+/* The given options, and the texts that the filter borrows. Zero: none. audit_filter_clear(). */
 struct audit_filter {
 	struct ward_filter f;
 	struct ward_buf path; /* escaped */

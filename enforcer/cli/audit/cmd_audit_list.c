@@ -30,7 +30,7 @@
 #include "enforcer/cli/base/here.h"
 #include "enforcer/cli/base/say.h"
 
-/* What does not fit is cut; --json has all of it. */
+/* Long texts are cut; --json has them whole. */
 #define PROJECT_COLUMNS 16
 #define COMMAND_COLUMNS 32
 
@@ -374,7 +374,7 @@ static void count_absent(struct list *l, const struct ward_ledger_view *known)
 	l->absent = all > there ? all - there : 0;
 }
 
-/* What the index has of sessions; where there is none, the trails are opened. NULL: of all. */
+/* The sessions in the index; without an index, the trails are opened. NULL: all sessions. */
 static int ask_abouts(
 	struct list *l, bool fill, const struct ward_store_names *names, struct ward_err *err)
 {
@@ -549,7 +549,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
 	find_own(&l);
-	/* What a program reads, and what was asked for, is whole. */
+	/* Output for programs, and an answer to a filter, is complete. */
 	if (!c->json && !l.asked && !audit_labels_asked(c))
 		l.limit = c->limit == AUDIT_LIMIT_ALL ? 0 : c->limit ? c->limit : LIMIT;
 	/* All trails are read for it, and the ledger says that. */

@@ -82,7 +82,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 			err.text[0] ? err.text : strerror(-r));
 }
 
-/* What the mode puts in front of a command is there, and the mode's walls stand. */
+/* The programs that the mode starts exist, and its walls work. */
 static void try_runtime(const struct ward_mode *m, struct ward_check *c)
 {
 	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;

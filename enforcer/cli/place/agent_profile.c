@@ -100,7 +100,7 @@ static int add_place(const struct search *f, const char *path, size_t len)
 	struct stat st;
 	if (!copy)
 		return -ENOMEM;
-	/* What is in the project is seen as it is. */
+	/* A program in the project is visible anyway. */
 	if (!good_path(copy) || ward_path_beneath(copy, f->project) ||
 		ward_path_beneath(f->project, copy))
 		return 0;

@@ -420,7 +420,7 @@ void ward_attach_request(struct ward_attach *a, int fd, const json_t *request)
 	ward_screen_draw(a->screen, c->id, true);
 }
 
-/* What is left of the screen; of somebody who does not read, not. */
+/* Sends the rest of the screen, but not to a client that does not read. */
 static void last_words(struct ward_attached *c)
 {
 	struct pollfd p = {.fd = c->stream, .events = POLLOUT};
