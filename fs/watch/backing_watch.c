@@ -627,7 +627,7 @@ static size_t read_queue(struct ward_fs_tree *tree, char *buf, size_t size)
 		round = atomic_fetch_add(&w->round, 1) + 1;
 		n = read(w->fd, buf, size);
 	} while (n < 0 && errno == EINTR);
-	/* What is left was in the queue before. */
+	/* The rest was in the queue before. */
 	if (n < 0 && errno == EAGAIN && !w->left)
 		w->empty = round;
 	if (n <= 0)
