@@ -409,7 +409,9 @@ def trail_rows(build, where, records):
 
 
 QUESTIONS = {"list": ["list"], "list-all": ["list", "--limit", "all"], "list-kind": ["list", "--kind", "deny"],
-             "list-label": ["list", "--label", "ticket=A-17"], "summary": ["summary", "s000001"]}
+             "list-label": ["list", "--label", "ticket=A-17"], "network": ["network"],
+             "network-host": ["network", "--host", "example.org"], "guarantees": ["guarantees"],
+             "summary": ["summary", "s000001"]}
 
 
 def sessions_rows(build, where, sessions):
