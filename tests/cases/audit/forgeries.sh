@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Forgeries of trails, checkpoints and ledgers: of somebody who can write the files, who has the root
-# key too, and who also signs. Both verifiers notice each, but for the last: those agree with
+# Forgeries of trails, checkpoints and ledgers: of somebody who can write the files, who has the
+# root key too, and who also signs. Both verifiers notice each, but for the last: those agree with
 # themselves (rollback in the threat model), and what was kept elsewhere finds them. Then bundles,
 # attestations and proofs.
 # plain

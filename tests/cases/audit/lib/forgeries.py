@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../forgeries.sh: forgeries.py SUPPORT STATE WHAT forges a state directory; without WHAT it
-# prints the forgeries, a line each: WHAT WHO. WHO is what the forger has: `files` (writes files
-# alone; `unread`: to what nobody reads), `root` (also the root key: seals records and entries) or `all` (also signs: a rollback,
-# which only what was kept elsewhere finds). The sessions are one, two and packed; STATE/../other is
-# another host's, with a session one of its own.
+# Part of ../forgeries.sh: forgeries.py SUPPORT STATE WHAT forges a state directory; without WHAT
+# it prints the forgeries, a line each: WHAT WHO. WHO is what the forger has: `files` (writes files
+# alone; `unread`: to what nobody reads), `root` (also the root key: seals records and entries) or
+# `all` (also signs: a rollback, which only what was kept elsewhere finds). The sessions are one,
+# two and packed; STATE/../other is another host's, with a session one of its own.
 import base64
 import os
 import re
