@@ -3,6 +3,7 @@
 # Questions over many sessions take the index's answer only if the index has each session of the
 # ledger. Whatever is missing, there or on disk, is found in the trails or named.
 # plain
+# timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
