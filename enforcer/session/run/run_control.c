@@ -26,6 +26,7 @@ static json_t *status_json(const struct ward_running *r)
 	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
 	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
 	ward_status_add_trees(o, r->plan, ward_running_policy(r));
+	json_object_set_new(o, "moves", json_string(r->guard.moves_file));
 	ward_status_add_follows(o, r->plan);
 	if (r->network.n_published)
 		json_object_set_new(o, "publish", ward_network_published(&r->network));
