@@ -68,7 +68,7 @@ static bool is_others(const struct ward_identity *id)
 	return id->root && id->owner_uid != geteuid();
 }
 
-/* The state directory in the owner's home, which no environment moves. *ret NULL: it is the
+/* The state directory in the owner's home, which XDG_STATE_HOME does not move. *ret NULL: it is the
  * caller's, or there is no home. */
 static int home_state(const struct ward_identity *id, const char *state, char **ret)
 {
@@ -95,23 +95,37 @@ char *ward_remembered_place(const struct ward_identity *id, const char *state)
 	return path;
 }
 
+/* In the home of somebody else (HOME), whatever the caller makes could be led elsewhere by a link.
+ */
+static bool is_home_of(const char *home, uid_t uid)
+{
+	struct stat st;
+	return stat(home, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
 /* The place in the owner's home (i = 0) and the caller's (1). 0: there is none; 1. */
-static int place_find(
-	const struct ward_identity *id, const char *state, unsigned i, struct place *ret)
+static int place_find(const struct ward_identity *id, const char *state, unsigned i,
+	struct place *ret, struct ward_err *err)
 {
 	ward_cleanup_free char *home = NULL;
 	*ret = (struct place){.id = id, .dir = -1};
 	int r = i == 0 ? home_state(id, state, &home) : 0;
-	if (r < 0 || (i == 0 && !home))
-		return r;
+	if (r < 0)
+		return ward_err_sys(err, r, GUARDS);
+	if (i == 0 && !home)
+		return 0;
+	if (home && ward_patient_reach(home, err) == -ETIMEDOUT)
+		return -ETIMEDOUT;
 	ret->in_home = i == 0;
 	ret->as_owner = ret->in_home && is_others(id);
+	if (ret->in_home && !ret->as_owner && !is_home_of(id->home, geteuid()))
+		return 0;
 	/* Of the owner's home only what a session of theirs would make, too. */
 	ret->made = strlen(home ? id->home : state);
 	if (asprintf(&ret->top, "%s/" GUARDS "/%u", home ? home : state, (unsigned)id->owner_uid) <
 		0) {
 		ret->top = NULL;
-		return -ENOMEM;
+		return ward_err_sys(err, -ENOMEM, GUARDS);
 	}
 	return 1;
 }
@@ -310,11 +324,9 @@ int ward_remembered_read(const struct ward_identity *id, const char *state, stru
 	for (unsigned i = 0; i < 2 && r == 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		r = place_find(id, state, i, &p);
-		if (r <= 0) {
-			r = r < 0 ? ward_err_sys(err, r, "guards") : 0;
+		r = place_find(id, state, i, &p, err);
+		if (r <= 0)
 			continue;
-		}
 		r = begin(&p, &as, err);
 		if (r == 0 && (r = place_open(&p, err)) > 0)
 			r = each_file(&p, read_one, k, err);
@@ -569,10 +581,10 @@ int ward_remembered_write(const struct ward_identity *id, const char *state,
 	for (unsigned i = 0; i < 2 && r < 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		why = WARD_ERR_INIT;
+		int found = place_find(id, state, i, &p, &why);
 		if (found == 0)
 			continue;
-		why = WARD_ERR_INIT;
 		r = found < 0 ? found : begin(&p, &as, &why);
 		if (r < 0)
 			continue;
@@ -623,7 +635,7 @@ int ward_remembered_moves(
 	for (unsigned i = 0; i < 2 && r < 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		int found = place_find(id, state, i, &p, &why);
 		if (found == 0)
 			continue;
 		r = found < 0 ? found : begin(&p, &as, &why);
@@ -702,10 +714,10 @@ int ward_remembered_forget(const struct ward_identity *id, const char *state, co
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		ward_cleanup_fd int lock = -1;
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		int found = place_find(id, state, i, &p, err);
 		if (found == 0)
 			continue;
-		r = found < 0 ? ward_err_sys(err, found, "guards") : begin(&p, &as, err);
+		r = found < 0 ? found : begin(&p, &as, err);
 		if (r < 0)
 			continue;
 		p.whole = true;
