@@ -316,7 +316,7 @@ static void on_reload_asked(void *arg, struct ward_control_request *q)
 	l->guard = &m->served.guard;
 	l->ask = &m->served.ask_fs;
 	l->plan = &m->served.plan;
-	ward_reload_begin(l, &q->client, &q->fds[0]);
+	ward_reload_begin(l, &q->client, q->fds[0]);
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *q)

@@ -77,7 +77,7 @@ static void on_reload(void *arg, struct ward_control_request *q)
 	l->net_control = r->network.helper.control;
 	l->ask = &r->ask_fs;
 	l->plan = r->plan;
-	ward_reload_begin(l, &q->client, &q->fds[0]);
+	ward_reload_begin(l, &q->client, q->fds[0]);
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *q)
