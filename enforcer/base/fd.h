@@ -13,8 +13,8 @@
 /*
  * Closes fd, which came from another process, or through which one may have sent some that nobody
  * received. The close of such a one can take as long as its sender likes: a TCP socket with
- * SO_LINGER, a file of a server that does not answer. So a thread of its own does it, and the caller
- * does not wait. Without memory for a thread the caller closes it itself.
+ * SO_LINGER, a file of a server that does not answer. So a thread of its own does it, and the
+ * caller does not wait. Without memory for a thread the caller closes it itself.
  */
 void ward_fd_drop(int fd);
 

@@ -10,34 +10,8 @@ set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 
-cat >flow.py <<'P'
-import socket, sys, time
-
-# A byte there and back as fast as it goes: the number so far, for the test to read.
-s = socket.create_connection(("echo.example", 3000))
-s.recv(64)
-n = 0
-while True:
-    s.sendall(b"x")
-    if not s.recv(1):
-        sys.exit("closed")
-    n += 1
-    with open("count", "w") as f:
-        f.write(str(n))
-    time.sleep(0.01)
-P
-cat >slow.py <<'P'
-import socket, sys, time
-
-# Each begins a head of a request and never ends it.
-held = []
-for i in range(int(sys.argv[1])):
-    s = socket.create_connection(("web.example", 80))
-    s.sendall(b"GET / HTTP/1.1\r\nX-Padding: " + b"a" * 2000)
-    held.append(s)
-open("held", "w").close()
-time.sleep(300)
-P
+cp "$WARD_SRC/tests/cases/network/lib/held-flow.py" flow.py
+cp "$WARD_SRC/tests/cases/network/lib/held-slow.py" slow.py
 cat >check.sh <<'S'
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"

@@ -38,8 +38,8 @@ for session in r1 m1; do
 	[ "$got" = "$session 4 7" ] || fail "$session: silent clients: $got"
 done
 
-# Descriptors that take an hour to close, of 40 clients each (the control: cases/audit/system-flight):
-# the session goes on meanwhile.
+# Descriptors that take an hour to close, of 40 clients each: the session goes on meanwhile. The
+# control is in cases/audit/system-flight.
 flight=
 for session in r1 m1; do
 	socket=$XDG_RUNTIME_DIR/wardfs/$session/control

@@ -18,24 +18,8 @@ write = /workspace
 hide = *.pem
 write = /workspace/a/certs/pub.pem
 P
-cat >p/moves.py <<'P'
-import os
-n = 0
-while True:
-    try:
-        os.rename("d%d" % (n % 2), "d%d" % ((n + 1) % 2))
-        n += 1
-    except OSError:
-        pass
-P
-cat >p/once.py <<'P'
-import errno, os, sys
-try:
-    os.rename(*sys.argv[1:])
-    print("moved")
-except OSError as e:
-    print(errno.errorcode[e.errno])
-P
+cp "$WARD_SRC/tests/cases/run/lib/moves-killed-moves.py" p/moves.py
+cp "$WARD_SRC/tests/cases/run/lib/moves-killed-once.py" p/once.py
 mkdir -p p/d0 p/x
 (cd p/d0 && seq 3000 | xargs touch)
 [ "$(id -u)" -ne 0 ] || chown -R 54321:54321 p
