@@ -446,7 +446,7 @@ int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
 	/* The owner's policies may be read, never written: the next session would obey them. */
 	if (r == 0 && p->config)
 		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
-	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id) : NULL;
+	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id, p->state) : NULL;
 	if (guards)
 		r = check(p, "directory of remembered guards", "HOME", guards, CHANGE, err);
 	return r;
