@@ -154,17 +154,19 @@ class Echo(socketserver.BaseRequestHandler):
 
 
 class Eager(socketserver.StreamRequestHandler):
-    """Answers each request on a connection, whatever it says about its end, as lax servers do."""
+    """Answers each request on a connection, whatever it says about its end, as lax servers do.
+    CR alone ends a line, as it does to thttpd."""
 
     def handle(self):
         while True:
             head = b""
-            while not head.endswith(b"\r\n\r\n"):
-                line = self.rfile.readline(65536)
-                if not line:
+            while not head.endswith((b"\r\n\r\n", b"\r\r")):
+                byte = self.rfile.read(1)
+                if not byte:
                     return
-                head += line
-            host = [line for line in head.split(b"\r\n") if line.lower().startswith(b"host:")]
+                head += byte
+            lines = head.replace(b"\r\n", b"\r").split(b"\r")
+            host = [line for line in lines if line.lower().startswith(b"host:")]
             log(f"eager {head.split()[1].decode()} {host[0].split()[1].decode() if host else '-'}")
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndone\n")
 

@@ -44,6 +44,9 @@ static const struct {
 	{"/path of gopher\r\n", false, 0},
 	{"{\"text\":\"of HTTP/1.1, or so\"}\n", false, 0},
 	{"hello /x", false, 0},
+	{"of a Mac\rGET / HTTP", false, 0},
+	{"GET / HTTP/1.1\r", false, 0},
+	{POST "Content-Length: 21\r\n\r\nof /path\rHTTP/1.1 is\r", false, 0},
 	{"PROXY", false, 0},
 	{POST "Content-Length: 35\r\n\r\n192.0.2.1 - - \"GET / HTTP/1.1\" 200\n", false, 0},
 	{POST "Transfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\n\r\n" GET, false, 0},
@@ -101,6 +104,12 @@ static const struct {
 	{"GET http://b.example/\r\n", true, 0},
 	{"GET any://b.example/\r\n", true, 0},
 	{"GET any\n", true, 0},
+	/* Lines that CR alone ends, to thttpd and mini-httpd. */
+	{"GET / HTTP/1.1\rHost: b.example\r\r", true, 0},
+	{"GET / HTTP/1.1\r\r", true, 0},
+	{"\rPOST /x HTTP/1.1\rHost: b.example\rContent-Length: 1\r\rx", true, 0},
+	{"GET /\rx", true, 0},
+	{POST "Content-Length: 33\r\n\r\nGET /x HTTP/1.1\rHost: b.example\r\r", true, 0},
 	/* Blanks, to Python. */
 	{"\x1cGET\x1d/\x1eHTTP/1.1\nHost: b.example\n\n", true, 0},
 	{"GET\r/\rHTTP/1.1\nHost: b.example\n\n", true, 0},

@@ -143,6 +143,18 @@ static void take_word(struct ward_first *f, uint8_t c)
 	f->at++;
 }
 
+/* CR without LF: c follows it. A request before it is one that ward_http_head() does not read. */
+static bool ends_at_cr(struct ward_first *f, uint8_t c)
+{
+	const bool ends = f->line_cr && f->words && line_kind(f) == WARD_FIRST_REQUEST;
+	f->line_cr = c == '\r';
+	if (ends) {
+		f->by_line = WARD_FIRST_REQUEST;
+		f->odd = true;
+	}
+	return ends;
+}
+
 static void take_line(struct ward_first *f, uint8_t c)
 {
 	if (c == '\n') {
@@ -152,6 +164,8 @@ static void take_line(struct ward_first *f, uint8_t c)
 			f->by_line = line_kind(f);
 		return;
 	}
+	if (ends_at_cr(f, c))
+		return;
 	f->http = tolower(c) == "http/"[f->http % 5] ? f->http % 5 + 1 : tolower(c) == 'h';
 	f->named = f->named || f->http == 5;
 	if (is_blank(c))

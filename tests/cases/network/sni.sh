@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Ways around sni = require. For each, a server reads the other name, or none, when nobody checks
-# (sni = off): methods of any length, requests without a version, Python's blanks, lines that end
-# with the stream, requests in a body that the server does not read, a last dot or another port
-# behind the name, early data between two ClientHellos, ClientHellos in SSLv2's format.
+# (sni = off): methods of any length, lines that CR alone ends, requests without a version, Python's
+# blanks, lines that end with the stream, requests in a body that the server does not read, a last
+# dot or another port behind the name, early data between two ClientHellos, ClientHellos in SSLv2's
+# format.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
@@ -19,6 +20,7 @@ cp "$lib/sni-around.py" around.py
 cp "$lib/sni-half.py" half.py
 reached='eager /method other.example
 eager /later other.example
+eager /cr other.example
 http other.example /version
 http other.example /blanks
 http None /end
@@ -68,7 +70,7 @@ half "$HOME/pol"
 echo '--- sni = require'
 : >"$NET/log"
 expect 0 "$WARDFS" run --policy "$HOME/pol" --session around -- python3 around.py
-for way in method later version blanks end body dot port url retry old mixed; do
+for way in method later cr version blanks end body dot port url retry old mixed; do
 	has "$OUT" "$way reset"
 done
 has "$OUT" 'good ended'
@@ -81,7 +83,7 @@ grep -qxF 'http web.example:80 /same' "$NET/log" || fail "the port of the connec
 grep -qxF 'tls WEB.Example' "$NET/log" || fail "a name in capitals did not arrive: $(cat "$NET/log")"
 grep -qxF 'tls web.example' "$NET/log" || fail "the good one did not arrive: $(cat "$NET/log")"
 expect 0 "$WARDFS" audit show around --kind deny
-[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 12 ] || fail "not 12 refusals: $OUT"
+[ "$(echo "$OUT" | grep -c 'sni = require')" -eq 13 ] || fail "not 13 refusals: $OUT"
 has "$OUT" 'body begins with another request'
 has "$OUT" 'names another port'
 has "$OUT" 'without a server name'

@@ -10,6 +10,7 @@ INNER = b"GET /body HTTP/1.1\r\nConnection: close\r\n" + HOST
 WAYS = {
     "method": (8080, b"X" * 26 + b" /method HTTP/1.1\r\n" + HOST),
     "later": (8080, b"X" * 26 + b" /first HTTP/1.1\r\nHost: web.example\r\n\r\n", b"GET /later HTTP/1.1\r\n" + HOST),
+    "cr": (8080, b"GET /cr HTTP/1.1\rHost: other.example\r\r"),
     "version": (80, b"GET /version\r\n" + HOST),
     "blanks": (80, b"GET\x1c/blanks\x1dHTTP/1.1\n" + HOST),
     "end": (80, b"GET /end", None),
