@@ -8,8 +8,8 @@
  *   Node; HTTP/0.9 without a version to nginx and Apache), or if it is "GET WORD" (Python). With a
  *   first word that is no token (RFC 9110, 5.6.2) it is one only as "WORD WORD HTTP/…": what Python
  *   takes with any method. The numbers of other protocols begin so.
- *   CR without LF ends the line as well: thttpd takes CR CR for the end of a request, mini-httpd the
- *   end of the stream after such lines.
+ *   CR without LF ends the line as well: thttpd takes CR CR for the end of a request, mini-httpd
+ *   the end of the stream after such lines.
  * - The line up to CRLF, as the JDK's HTTP server reads it: anything without a space is a method,
  *   LF included, and anything after the target is a version.
  * - The first bytes as a ClientHello in the format of SSLv2 (RFC 5246, E.2), which OpenSSL and the
