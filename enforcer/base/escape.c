@@ -38,13 +38,41 @@ static size_t utf8_sequence(const unsigned char *s, size_t len, uint32_t *ret_cp
 	return n;
 }
 
-/* Characters that change how a line looks without being seen. */
+/*
+ * Characters that change how a line looks without being seen, or are not seen at all: what reads as
+ * one name would be two. Controls, separators of lines, annotations, and what Unicode calls
+ * Default_Ignorable_Code_Point.
+ */
 static bool deceptive(uint32_t cp)
 {
-	return cp < 0x20 || cp == 0x7f || (cp >= 0x80 && cp < 0xa0) || cp == 0xad || cp == 0x61c ||
-	       (cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
-	       (cp >= 0x2060 && cp <= 0x206f) || cp == 0xfeff || (cp >= 0xfff9 && cp <= 0xfffb) ||
-	       (cp >= 0xe0000 && cp <= 0xe007f);
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0x00, 0x1f},
+		{0x7f, 0x9f},
+		{0xad, 0xad},
+		{0x34f, 0x34f},
+		{0x61c, 0x61c},
+		{0x115f, 0x1160},
+		{0x17b4, 0x17b5},
+		{0x180b, 0x180f},
+		{0x200b, 0x200f},
+		{0x2028, 0x202e},
+		{0x2060, 0x206f},
+		{0x3164, 0x3164},
+		{0xfe00, 0xfe0f},
+		{0xfeff, 0xfeff},
+		{0xffa0, 0xffa0},
+		{0xfff0, 0xfffb},
+		{0x1bca0, 0x1bca3},
+		{0x1d173, 0x1d17a},
+		{0xe0000, 0xe0fff},
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (cp <= ranges[i].last)
+			return cp >= ranges[i].first;
+	return false;
 }
 
 /* Bytes that stand for themselves: most bytes of paths and names, and each record has several of

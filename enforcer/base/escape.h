@@ -5,7 +5,7 @@
  *   printable characters of valid UTF-8      themselves, but for the backslash: "\\"
  *   newline, tab, carriage return            \n \t \r
  *   every other byte (controls C0 and C1, DEL, invalid UTF-8, and the bidirectional
- *   and zero-width format characters that can make a line read as another)  \xNN, byte by byte
+ *   and invisible characters that can make a line read as another)          \xNN, byte by byte
  *
  * ward_unescape() takes exactly this back to the bytes. UTF-8 validity as RFC 3629.
  */

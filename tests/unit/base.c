@@ -100,6 +100,15 @@ START_TEST(escape_is_lossless)
 	check_escape("\xc3\xa4", 2, "\xc3\xa4", "\"\xc3\xa4\"");
 	/* U+202E turns the rest of a line round; U+0085 is a newline to some terminals. */
 	check_escape("\xe2\x80\xae.txt", 7, "\\xe2\\x80\\xae.txt", "\"\\\\xe2\\\\x80\\\\xae.txt\"");
+	/* Not seen: a variation selector, a vowel separator, a filler, a selector of plane 14. */
+	check_escape("a\xef\xb8\x8e", 4, "a\\xef\\xb8\\x8e", "\"a\\\\xef\\\\xb8\\\\x8e\"");
+	check_escape("\xe1\xa0\x8e", 3, "\\xe1\\xa0\\x8e", "\"\\\\xe1\\\\xa0\\\\x8e\"");
+	check_escape("\xe3\x85\xa4", 3, "\\xe3\\x85\\xa4", "\"\\\\xe3\\\\x85\\\\xa4\"");
+	check_escape(
+		"\xf3\xa0\x84\x80", 4, "\\xf3\\xa0\\x84\\x80", "\"\\\\xf3\\\\xa0\\\\x84\\\\x80\"");
+	/* Neighbours of such are seen. */
+	check_escape("\xe3\x85\xa3\xef\xb8\x90", 6, "\xe3\x85\xa3\xef\xb8\x90",
+		"\"\xe3\x85\xa3\xef\xb8\x90\"");
 	check_escape("\xc2\x85", 2, "\\xc2\\x85", "\"\\\\xc2\\\\x85\"");
 	/* Overlong slash, surrogate, cut sequence: not UTF-8. */
 	check_escape("\xc0\xaf", 2, "\\xc0\\xaf", "\"\\\\xc0\\\\xaf\"");
