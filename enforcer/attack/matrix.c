@@ -95,7 +95,8 @@ static int once(const struct ward_matrix_of *of, const char *layer, struct ward_
 	e = errno;
 	if (r < 0)
 		snprintf(why, size, "programs without a layer: %s", strerror(e));
-	else if ((words = ward_words_wardfs(program, of->policy, of->mode, w.session)))
+	w.wardfs = program;
+	if (r == 0 && (words = ward_words_wardfs(program, of->policy, of->mode, w.session)))
 		r = ward_observe(&w, words, false, v, n, why, size) < 0;
 	ward_words_free(words);
 	free(program);
