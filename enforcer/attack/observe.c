@@ -449,8 +449,7 @@ static void judge(struct ward_attack_outcome *o)
 		untested(o, "not made");
 	} else if (in->unready) {
 		untested(o, "a step before the attempt was refused");
-	} else if (!out->effect && !in->did && forbidden(out->said) &&
-		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
+	} else if (!out->effect && !in->did && forbidden(out->said)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "the caller may not do it outside either");
 	} else if (!out->effect && !in->did && lacking(out->said) &&
@@ -460,9 +459,6 @@ static void judge(struct ward_attack_outcome *o)
 	} else if (!out->effect && !in->did && missing(o)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "this host does not have it");
-	} else if (!out->effect && !in->did && o->attempt->later && forbidden(out->said)) {
-		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
-		snprintf(o->seen, sizeof(o->seen), "the caller may not do it outside either");
 	} else if (!out->effect && e == WARD_SEEN_STATE && out->looked) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "it is so for the caller, too");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "enforcer/attack/tree.h"
@@ -64,6 +65,9 @@ void ward_terminal_prepare(const struct ward_terminal *t, const char *typed)
 		;
 	if (write(t->master, typed, strlen(typed)) > 0)
 		(void)!write(t->master, "\n", 1);
+	/* The kernel hands it over by a thread of its own. */
+	for (int i = 0, n = 0; i < 400 && ioctl(t->slave, FIONREAD, &n) == 0 && !n; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 uint64_t ward_terminal_scene(const struct ward_terminal *t)

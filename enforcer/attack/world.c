@@ -150,6 +150,9 @@ static int make_repository(const struct ward_world *w, const struct ward_attempt
 	snprintf(at, sizeof(at), "repo-%s/.git/HEAD", a->name);
 	if (ward_tree_put(w->work_fd, at, "ref: refs/heads/main\n", 0644) < 0)
 		return -1;
+	snprintf(at, sizeof(at), "repo-%s/program", a->name);
+	if (ward_tree_put(w->work_fd, at, "#!/bin/sh\n", 0755) < 0)
+		return -1;
 	snprintf(at, sizeof(at), "repo-%s/.git/config", a->name);
 	return ward_tree_put(
 		w->work_fd, at, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", 0644);

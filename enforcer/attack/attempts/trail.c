@@ -163,6 +163,7 @@ static int forge_name(const struct ward_facts *f, char *proof)
 	snprintf(at, sizeof(at),
 		"%s/trail-forge-name\n{\"v\":1,\"kind\":\"open\",\"path\":\"forged-%s\"}", f->work,
 		f->token);
+	(void)unlink(at);
 	return make(at);
 }
 
@@ -170,6 +171,7 @@ static int forge_escape(const struct ward_facts *f, char *proof)
 {
 	char at[PATH_SPACE];
 	snprintf(at, sizeof(at), "%s/trail-forge-escape\033[2K\rforged-%s", f->work, f->token);
+	(void)unlink(at);
 	return make(at);
 }
 
