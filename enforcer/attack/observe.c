@@ -264,7 +264,8 @@ static bool attempt_once(struct place *p, struct ward_world *w, const struct war
 	else if (a->evidence == WARD_SEEN_GAIN)
 		ran->effect = gain != NULL;
 	else if (a->evidence == WARD_SEEN_LACK)
-		ran->effect = ran->did;
+		/* A kernel of the sandbox's own may have answered. */
+		ran->effect = ran->did && ran->looked;
 	else if (a->evidence == WARD_SEEN_STATE)
 		ran->effect = ran->looked && (ward_look_at(getpid(), &own) < 0 ||
 						     ward_look_state(&own, &before, a->needs));

@@ -21,5 +21,5 @@ bool ward_trail_names(const struct ward_trail_look *t, const char *end);
 /* Is there a line that is no record, a record of this path, or a byte that steers a terminal? */
 bool ward_trail_forged(const struct ward_trail_look *t, const char *path);
 
-/* Does every trail verify as intact? */
+/* Does every trail verify as intact, or as incomplete alone? */
 bool ward_trail_intact(const struct ward_trail_look *t);

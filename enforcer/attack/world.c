@@ -124,6 +124,12 @@ static int make_outside(struct ward_world *w)
 		return -1;
 	setenv("WARD_ATTACK_PASSED", secret(w, ""), 1);
 	take_handle(w);
+	/* For the preset of that name: what its README shows as a configuration. */
+	if (ward_tree_put(w->base_fd, "srt-settings.json",
+		    "{\"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"], \"denyWrite\": []},"
+		    " \"network\": {\"allowedDomains\": [], \"deniedDomains\": []}}\n",
+		    0644) < 0)
+		return -1;
 	return leave_open(w);
 }
 
