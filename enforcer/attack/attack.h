@@ -49,14 +49,14 @@ enum ward_attack_evidence {
 	WARD_SEEN_CHANGE,  /* the attempt's target outside is not as it was */
 	WARD_SEEN_VICTIM,  /* the victim process is not as it was */
 	WARD_SEEN_PROCESS, /* a process lives on after the sandbox */
-	WARD_SEEN_GAIN,	 /* /proc of the attempt's process shows a new descriptor, namespace, mount,
-			    id or capability */
-	WARD_SEEN_LACK,	 /* the kernel answers nobody who lacks what `needs` says: /proc shows that
-			    it is lacking */
+	WARD_SEEN_GAIN, /* /proc of the attempt's process shows a new descriptor, namespace, mount,
+			   id or capability */
+	WARD_SEEN_LACK, /* the kernel answers nobody who lacks what `needs` says: /proc shows that
+			   it is lacking */
 	WARD_SEEN_TERMINAL, /* a terminal is not as it was */
 	WARD_SEEN_OUTPUT,   /* what was in the file of errors before is not as it was */
 	WARD_SEEN_TRAIL,    /* a file changed that no record names, or a record is forged */
-	WARD_SEEN_STATE, /* /proc shows what `needs` says of the process, whatever it does */
+	WARD_SEEN_STATE,    /* /proc shows what `needs` says of the process, whatever it does */
 };
 
 /* `needs` of WARD_SEEN_LACK: a number of a capability (linux/capability.h), or this. */

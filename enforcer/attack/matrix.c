@@ -130,7 +130,7 @@ static int own_mounts(struct mounts *ret)
 /* Back, and with the last process of the other one its mounts are gone. */
 static int leave_mounts(struct mounts *m)
 {
-	const int r = m->was < 0 ? 0
+	const int r = m->was < 0					      ? 0
 		      : setns(m->was, CLONE_NEWNS) < 0 || fchdir(m->here) < 0 ? -1
 									      : 0;
 	if (m->was >= 0)

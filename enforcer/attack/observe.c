@@ -192,8 +192,8 @@ static uint64_t before_errors(const struct place *p)
 	(void)!pread(p->said, text, sizeof(text) - 1, 0);
 	text[strcspn(text, "\n")] = '\0';
 	(void)fstat(p->said, &st);
-	return ward_mix(ward_mix(WARD_MIX_BEGIN, text, strlen(text)), &st.st_mode,
-		sizeof(st.st_mode));
+	return ward_mix(
+		ward_mix(WARD_MIX_BEGIN, text, strlen(text)), &st.st_mode, sizeof(st.st_mode));
 }
 
 static void prepare_errors(const struct place *p, const struct ward_world *w)
@@ -203,8 +203,8 @@ static void prepare_errors(const struct place *p, const struct ward_world *w)
 	(void)!pwrite(p->said, "\n", 1, (off_t)strlen(w->before));
 }
 
-static uint64_t scene_of(const struct place *p, const struct ward_world *w,
-	const struct ward_attempt *a)
+static uint64_t scene_of(
+	const struct place *p, const struct ward_world *w, const struct ward_attempt *a)
 {
 	uint64_t h = ward_world_scene(w, a);
 	if (a->evidence == WARD_SEEN_OUTPUT)
@@ -220,8 +220,8 @@ static uint64_t scene_of(const struct place *p, const struct ward_world *w,
 static bool scene_changed(const struct place *p, const struct ward_world *w,
 	const struct ward_attempt *a, uint64_t before, bool did)
 {
-	for (int i = 0; did && a->evidence == WARD_SEEN_TERMINAL && i < 40 &&
-			scene_of(p, w, a) == before;
+	for (int i = 0;
+		did && a->evidence == WARD_SEEN_TERMINAL && i < 40 && scene_of(p, w, a) == before;
 		i++)
 		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	return scene_of(p, w, a) != before;
@@ -352,8 +352,8 @@ static bool round_of(
 
 /* --- the trail --- */
 /*
- * An attempt on the trail changed a file: in ran->effect until here. It is broken if no record names
- * the file, or if one says what nobody did.
+ * An attempt on the trail changed a file: in ran->effect until here. It is broken if no record
+ * names the file, or if one says what nobody did.
  */
 static bool trail_broken(const struct ward_world *w, const struct ward_trail_look *t,
 	const struct ward_attempt *a, const struct ward_ran *ran)
@@ -375,11 +375,9 @@ static bool trail_broken(const struct ward_world *w, const struct ward_trail_loo
 	return ran->effect && !ward_trail_names(t, end);
 }
 
-static void look_at_trail(
-	const struct ward_world *w, struct ward_attack_outcome *v, size_t n)
+static void look_at_trail(const struct ward_world *w, struct ward_attack_outcome *v, size_t n)
 {
-	struct ward_trail_look *t =
-		w->wardfs ? ward_trail_look(w->wardfs, w->session) : NULL;
+	struct ward_trail_look *t = w->wardfs ? ward_trail_look(w->wardfs, w->session) : NULL;
 	char facts[64];
 
 	snprintf(facts, sizeof(facts), "/%s/facts", w->work_name);
@@ -418,8 +416,7 @@ static bool lacking(const char *said)
 static bool missing(const struct ward_attack_outcome *o)
 {
 	return strcmp(o->outside.said, "ENODEV") == 0 ||
-	       (o->attempt->evidence == WARD_SEEN_TERMINAL &&
-		       strcmp(o->outside.said, "EIO") == 0);
+	       (o->attempt->evidence == WARD_SEEN_TERMINAL && strcmp(o->outside.said, "EIO") == 0);
 }
 
 static void untested(struct ward_attack_outcome *o, const char *why)

@@ -15,10 +15,10 @@ int ward_terminal_open(struct ward_terminal *ret)
 {
 	char path[64];
 	const int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	const int slave = master < 0 || unlockpt(master) < 0 ||
-					  ptsname_r(master, path, sizeof(path)) != 0
-				  ? -1
-				  : open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	const int slave =
+		master < 0 || unlockpt(master) < 0 || ptsname_r(master, path, sizeof(path)) != 0
+			? -1
+			: open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	if (slave < 0) {
 		if (master >= 0)
 			close(master);

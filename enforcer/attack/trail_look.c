@@ -61,7 +61,7 @@ static void take(struct ward_trail_look *t, char *line)
 static bool read_one(struct ward_trail_look *t, const char *wardfs, const char *session)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT, text = WARD_BUF_INIT,
-						  verdict = WARD_BUF_INIT;
+						     verdict = WARD_BUF_INIT;
 	const char *const records[] = {wardfs, "audit", "show", "--json", session, NULL};
 	const char *const people[] = {wardfs, "audit", "show", session, NULL};
 	const char *const verify[] = {wardfs, "audit", "verify", session, NULL};
@@ -135,9 +135,7 @@ bool ward_trail_forged(const struct ward_trail_look *t, const char *path)
 	const json_t *p;
 	size_t i;
 
-	json_array_foreach(t->paths, i, p)
-		if (strcmp(json_string_value(p), path) == 0)
-			return true;
+	json_array_foreach(t->paths, i, p) if (strcmp(json_string_value(p), path) == 0) return true;
 	return t->wrong || t->steers;
 }
 

@@ -41,8 +41,8 @@ struct ward_world {
 	char *victim_page; /* shared with the victim */
 	pid_t server;
 	int left[WARD_LEFT_COUNT], other_end; /* other_end: of the socket */
-	const char *typed, *before; /* secrets: typed at terminals; in the file of errors */
-	struct ward_terminal other; /* another session's terminal */
+	const char *typed, *before;    /* secrets: typed at terminals; in the file of errors */
+	struct ward_terminal other;    /* another session's terminal */
 	int runtime_fd, above_runtime; /* the directory of f->runtime, and what is above it */
 	char runtime_name[WARD_TREE_NAME];
 	const char *wardfs; /* borrowed: the program whose trails are read; NULL: none */

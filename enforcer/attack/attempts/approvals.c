@@ -120,7 +120,8 @@ static const struct ward_attempt rows[] = {
 	ASK("approve-snapd", "Connects to snapd, which installs programs.", "T1543", snapd),
 	ASK("approve-libvirt", "Connects to libvirt, which gives machines the host's disks.",
 		"T1611, AML.T0105", libvirt),
-	ASK("approve-display", "Connects to the screen, which sees and types for the user.", "T1056",
-		display),
+	ASK("approve-display", "Connects to the screen, which sees and types for the user.",
+		"T1056", display),
 };
-WARD_ATTEMPT_TABLE(approvals, WARD_ATTACK_APPROVALS, "have others act with the caller's rights", rows);
+WARD_ATTEMPT_TABLE(
+	approvals, WARD_ATTACK_APPROVALS, "have others act with the caller's rights", rows);

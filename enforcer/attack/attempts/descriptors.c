@@ -47,8 +47,8 @@ static int find(int mode, const char *begin)
 	for (int fd = 3; fd < 256; fd++) {
 		const int flags = fcntl(fd, F_GETFL);
 		const size_t n = strlen(begin);
-		if (flags >= 0 && (flags & O_ACCMODE) == mode && pread(fd, text, n, 0) == (ssize_t)n &&
-			memcmp(text, begin, n) == 0)
+		if (flags >= 0 && (flags & O_ACCMODE) == mode &&
+			pread(fd, text, n, 0) == (ssize_t)n && memcmp(text, begin, n) == 0)
 			return fd;
 	}
 	errno = EBADF;
@@ -139,8 +139,8 @@ static const struct ward_attempt rows[] = {
 	WARD_ATTEMPT(PROMISE, CHANGE, "inherited-write",
 		"Writes to a file that the caller left open.", CLOSED, "CWE-403", inherited_write),
 	WARD_ATTEMPT(PROMISE, CHANGE, "inherited-reopen",
-		"Opens a file for writing that the caller left open for reading.", CLOSED, "CWE-403",
-		inherited_reopen),
+		"Opens a file for writing that the caller left open for reading.", CLOSED,
+		"CWE-403", inherited_reopen),
 	WARD_ATTEMPT(PROMISE, SECRET, "inherited-memory",
 		"Reads memory behind a descriptor that the caller left open.", CLOSED, "CWE-403",
 		inherited_memory),
@@ -156,8 +156,8 @@ static const struct ward_attempt rows[] = {
 	WARD_ATTEMPT(HARDENING, OUTPUT, "error-rewrite",
 		"Changes what stood in the caller's file of errors before.", PIPES, "T1565.001",
 		error_rewrite),
-	WARD_ATTEMPT(HARDENING, OUTPUT, "error-truncate",
-		"Truncates the caller's file of errors.", PIPES, "T1070", error_truncate),
+	WARD_ATTEMPT(HARDENING, OUTPUT, "error-truncate", "Truncates the caller's file of errors.",
+		PIPES, "T1070", error_truncate),
 	WARD_ATTEMPT(HARDENING, OUTPUT, "error-mode",
 		"Opens the caller's file of errors to all users.", PIPES, "T1222.002", error_mode),
 };

@@ -135,24 +135,22 @@ static int add(struct ward_path_names *all, const struct ward_policy *p,
 	return 0;
 }
 
-/* Letters of other scripts, or with marks, that fold or decompose to others: what a file system that
-   knows forms would take for one name, and a guard that compares bytes for two. */
+/* Letters of other scripts, or with marks, that fold or decompose to others: what a file system
+   that knows forms would take for one name, and a guard that compares bytes for two. */
 static const struct {
 	const char *how, *from, *to;
 } forms[] = {
-	{"case fold", "k", "\xe2\x84\xaa"},		 /* the Kelvin sign */
-	{"case fold", "s", "\xc5\xbf"},			 /* the long s */
-	{"Unicode form", "\xc3\xa9", "e\xcc\x81"},	 /* é in two parts */
-	{"Unicode form", "e\xcc\x81", "\xc3\xa9"},	 /* and in one */
-	{"Unicode form", "\xc3\xbc", "u\xcc\x88"},	 /* ü */
+	{"case fold", "k", "\xe2\x84\xaa"},	   /* the Kelvin sign */
+	{"case fold", "s", "\xc5\xbf"},		   /* the long s */
+	{"Unicode form", "\xc3\xa9", "e\xcc\x81"}, /* é in two parts */
+	{"Unicode form", "e\xcc\x81", "\xc3\xa9"}, /* and in one */
+	{"Unicode form", "\xc3\xbc", "u\xcc\x88"}, /* ü */
 	{"Unicode form", "u\xcc\x88", "\xc3\xbc"},
 	{"Unicode form", "\xc3\xa4", "a\xcc\x88"}, /* ä */
 	{"Unicode form", "\xc3\xb6", "o\xcc\x88"}, /* ö */
 	{"Unicode form", "\xc3\xb1", "n\xcc\x83"}, /* ñ */
-	{"case", "\xc3\xa9", "\xc3\x89"},
-	{"case", "\xc3\xbc", "\xc3\x9c"},
-	{"case", "\xc3\xa4", "\xc3\x84"},
-	{"case", "\xc3\xb6", "\xc3\x96"},
+	{"case", "\xc3\xa9", "\xc3\x89"}, {"case", "\xc3\xbc", "\xc3\x9c"},
+	{"case", "\xc3\xa4", "\xc3\x84"}, {"case", "\xc3\xb6", "\xc3\x96"},
 	{"case", "\xc3\xb1", "\xc3\x91"},
 	{"Unicode form", ".", "\xe2\x80\xa4"}, /* the one dot leader */
 	{"Unicode form", "-", "\xe2\x80\x90"}, /* the hyphen */

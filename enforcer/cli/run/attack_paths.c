@@ -42,8 +42,8 @@ enum verdict { HELD, BROKEN, UNTESTED };
 static const char *const verdicts[] = {"held", "broken", "untested"};
 
 static const char *const operations[] = {"stat", "read", "append", "write", "truncate", "mode",
-	"remove", "move", "replace", "link", "symlink", "create", "execute", "parent",
-	"exchange", "attribute", "times", "mkdir"};
+	"remove", "move", "replace", "link", "symlink", "create", "execute", "parent", "exchange",
+	"attribute", "times", "mkdir"};
 #define N_OPERATIONS (sizeof(operations) / sizeof(*operations))
 
 struct args {
@@ -143,8 +143,8 @@ static int fill(struct paths *p, const char *name, const char *operation)
 		} else {
 			r = put(top, p->names.v[i].path, text);
 		}
-		if (r == 0 && (strcmp(operation, "replace") == 0 ||
-				      strcmp(operation, "exchange") == 0)) {
+		if (r == 0 &&
+			(strcmp(operation, "replace") == 0 || strcmp(operation, "exchange") == 0)) {
 			other_of(i, other);
 			r = put(top, other, "echo replaced\n");
 		}
@@ -182,8 +182,7 @@ static void request_of(const char *operation, const struct ward_state *a,
 		{"parent", WARD_ACTION_ACCESS, WARD_RIGHT_READ},
 		{"exchange", WARD_ACTION_RENAME, 0},
 		{"attribute", WARD_ACTION_ACCESS, WARD_RIGHT_ATTR},
-		{"times", WARD_ACTION_ACCESS, WARD_RIGHT_ATTR},
-		{"mkdir", WARD_ACTION_CREATE, 0}};
+		{"times", WARD_ACTION_ACCESS, WARD_RIGHT_ATTR}, {"mkdir", WARD_ACTION_CREATE, 0}};
 	const bool replace = strcmp(operation, "replace") == 0,
 		   exchange = strcmp(operation, "exchange") == 0;
 
@@ -646,8 +645,8 @@ static const struct argp_option options[] = {{"path-rules", 'P', "POLICY", 0, ""
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
-	const char **const texts[] = {['P'] = &a->policy, ['m'] = &a->mode, ['J'] = &a->junit,
-		['S'] = &a->sarif};
+	const char **const texts[] = {
+		['P'] = &a->policy, ['m'] = &a->mode, ['J'] = &a->junit, ['S'] = &a->sarif};
 	bool *const marks[] = {['j'] = &a->json, ['v'] = &a->verbose};
 
 	if (key == ARGP_KEY_ARG)

@@ -25,9 +25,12 @@ write = /workspace/src
 append = /workspace/log
 hide = *.pem
 noexec = /workspace/downloads
+write = /workspace/k[0-4]y
+read = /workspace/src/[!a-m]y
+read = /workspace/src/café
 P
 find . -printf '%p %s %T@ %m\n' | sort >../before
-expect 0 "$WARDFS" attack --path-rules t.policy --json --junit ../paths.xml
+expect 0 "$WARDFS" attack --path-rules t.policy --json --junit ../paths.xml --sarif ../paths.sarif
 echo "$OUT" >../paths.json
 made() { # made OPERATION PATH SEEN
 	python3 -c '
@@ -36,10 +39,13 @@ print(*(a["seen"] for a in json.load(open("../paths.json"))["attempts"]
         if [a["operation"], a["path"]] == sys.argv[1:]))' "$1" "$2" | grep -qxF "$3" || fail "$1 $2 is not: $3"
 }
 done="allowed, and done" refused="refused, and not done"
-for a in read:.env stat:q.pem read:deep/.env/beneath write:srcx write:log/beneath remove:beneath execute:downloads/beneath; do
+for a in read:.env stat:q.pem read:deep/.env/beneath write:srcx write:log/beneath remove:beneath execute:downloads/beneath \
+	exchange:.env attribute:.env times:.env write:k5y write:src/café; do
 	made "${a%%:*}" "${a#*:}" "$refused"
 done
-for a in stat:.env read:.env~ read:.ENV stat:Q.PEM write:src/beneath append:log/beneath create:log/beneath remove:src/beneath execute:beneath; do
+for a in stat:.env read:.env~ read:.ENV stat:Q.PEM write:src/beneath append:log/beneath create:log/beneath remove:src/beneath execute:beneath \
+	exchange:src/beneath attribute:src/beneath times:src/beneath mkdir:src/beneath write:k0y write:src/café \
+	write:src/ay; do
 	made "${a%%:*}" "${a#*:}" "$done"
 done
 grep -q '<testcase classname="path rules" name="read .env">' ../paths.xml || fail "$(head -5 ../paths.xml)"
@@ -61,6 +67,16 @@ echo guard >"$WARD_TMP/programs/knock"
 chmod 755 "$WARD_TMP/programs"
 expect 1 "$WARD_TMP/programs/wardfs" attack --path-rules t.policy
 echo "$OUT" | grep -q 'broken   read     .env (name): the policy refuses it, and it was done' || fail "$OUT"
+"$WARD_TMP/programs/wardfs" attack --path-rules t.policy --sarif ../broken.sarif >/dev/null || :
+python3 -c '
+import json
+(run,) = json.load(open("../paths.sarif"))["runs"]
+assert not run["results"]
+(run,) = json.load(open("../broken.sarif"))["runs"]
+first = [r for r in run["results"] if r["message"]["text"].startswith(".env (name)") and r["ruleId"] == "read"]
+(place,) = first[0]["locations"]
+assert place["physicalLocation"]["artifactLocation"]["uri"] == "t.policy"
+assert place["physicalLocation"]["region"]["startLine"] == 6, place' || fail "SARIF"
 echo "$OUT" | grep -q 'broken   write    srcx (.*): the policy refuses it, and it was done' || fail "$OUT"
 
 echo "--- what is wrong is said"
