@@ -75,7 +75,7 @@ static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 	/* As a shell in a terminal starts it. */
 	if (setsid() > 0 && p->terminal.slave >= 0)
 		(void)ioctl(p->terminal.slave, TIOCSCTTY, 0);
-	for (int i = 0; i < WARD_LEFT_COUNT; i++)
+	for (int i = 0; i < WARD_PASSED_COUNT; i++)
 		if (w->left[i] >= 0)
 			fcntl(w->left[i], F_SETFD, 0);
 	if (p->owned)
@@ -377,7 +377,7 @@ static bool trail_broken(const struct ward_world *w, const struct ward_trail_loo
 
 static void look_at_trail(const struct ward_world *w, struct ward_attack_outcome *v, size_t n)
 {
-	struct ward_trail_look *t = w->wardfs ? ward_trail_look(w->wardfs, w->session) : NULL;
+	struct ward_trail_look *t = w->wardfs ? ward_trail_read(w->wardfs, w->session) : NULL;
 	char facts[64];
 
 	snprintf(facts, sizeof(facts), "/%s/facts", w->work_name);

@@ -84,7 +84,7 @@ static bool read_one(struct ward_trail_look *t, const char *wardfs, const char *
 	return true;
 }
 
-struct ward_trail_look *ward_trail_look(const char *wardfs, const char *session)
+struct ward_trail_look *ward_trail_read(const char *wardfs, const char *session)
 {
 	char name[64];
 	struct ward_trail_look *t = calloc(1, sizeof(*t));

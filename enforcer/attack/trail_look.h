@@ -12,7 +12,7 @@ struct ward_trail_look;
  * Reads the trails of the session and of its successors (NAME.2, …), which the program wrote.
  * NULL: there is none that it can read, or no memory.
  */
-struct ward_trail_look *ward_trail_look(const char *wardfs, const char *session) ward_must_check;
+struct ward_trail_look *ward_trail_read(const char *wardfs, const char *session) ward_must_check;
 void ward_trail_look_free(struct ward_trail_look *t);
 
 /* Does a record name a path that ends so? */

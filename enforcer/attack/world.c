@@ -77,18 +77,19 @@ static int leave_open(struct ward_world *w)
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
 	w->other_end = pair[0];
-	w->left[WARD_LEFT_SOCKET] = pair[1];
-	w->left[WARD_LEFT_FILE] = ward_tree_open(w->base_fd, "left-open", O_RDONLY, 0);
-	w->left[WARD_LEFT_DIRECTORY] =
+	w->left[WARD_PASSED_SOCKET] = pair[1];
+	w->left[WARD_PASSED_FILE] = ward_tree_open(w->base_fd, "left-open", O_RDONLY, 0);
+	w->left[WARD_PASSED_DIRECTORY] =
 		ward_tree_open(w->base_fd, "left", O_RDONLY | O_DIRECTORY, 0);
-	w->left[WARD_LEFT_WRITE] = ward_tree_open(w->base_fd, "outside/inherited-write", O_RDWR, 0);
-	w->left[WARD_LEFT_REOPEN] =
+	w->left[WARD_PASSED_WRITE] =
+		ward_tree_open(w->base_fd, "outside/inherited-write", O_RDWR, 0);
+	w->left[WARD_PASSED_REOPEN] =
 		ward_tree_open(w->base_fd, "outside/inherited-reopen", O_RDONLY, 0);
-	w->left[WARD_LEFT_MEMORY] = memfd_create("kept", MFD_CLOEXEC);
-	for (int i = 0; i < WARD_LEFT_PROCESS; i++)
+	w->left[WARD_PASSED_MEMORY] = memfd_create("kept", MFD_CLOEXEC);
+	for (int i = 0; i < WARD_PASSED_PROCESS; i++)
 		if (w->left[i] < 0)
 			return -1;
-	return pwrite(w->left[WARD_LEFT_MEMORY], kept, strlen(kept), 0) < 0 ||
+	return pwrite(w->left[WARD_PASSED_MEMORY], kept, strlen(kept), 0) < 0 ||
 			       write(w->other_end, sent, strlen(sent)) < 0
 		       ? -1
 		       : 0;
@@ -323,7 +324,7 @@ static int make_all(struct ward_world *w, const char **what)
 	const char *a = secret(w, ""), *e = secret(w, ""), *m = secret(w, ""), *d = secret(w, "");
 	if (ward_victim_start(f, a, e, m, d, &w->victim_page) < 0)
 		return -1;
-	w->left[WARD_LEFT_PROCESS] = (int)syscall(SYS_pidfd_open, (pid_t)f->victim, 0U);
+	w->left[WARD_PASSED_PROCESS] = (int)syscall(SYS_pidfd_open, (pid_t)f->victim, 0U);
 	*what = "the facts";
 	w->own_facts = join(w->base, "facts");
 	return w->own_facts && write_facts(f, w->work_fd) == 0 ? write_facts(f, w->base_fd) : -1;
@@ -375,7 +376,7 @@ void ward_world_clear(struct ward_world *w)
 	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
 		if (held[i] >= 0)
 			close(held[i]);
-	for (size_t i = 0; i < WARD_LEFT_COUNT; i++)
+	for (size_t i = 0; i < WARD_PASSED_COUNT; i++)
 		if (w->left[i] >= 0)
 			close(w->left[i]);
 	free(w->program);

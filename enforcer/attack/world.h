@@ -12,15 +12,15 @@
 #define WARD_SECRETS_MAX 40
 
 /* What the sandbox is started with beyond its three descriptors. */
-enum ward_left {
-	WARD_LEFT_FILE,
-	WARD_LEFT_DIRECTORY,
-	WARD_LEFT_WRITE,
-	WARD_LEFT_REOPEN,
-	WARD_LEFT_MEMORY,
-	WARD_LEFT_SOCKET,
-	WARD_LEFT_PROCESS,
-	WARD_LEFT_COUNT
+enum ward_passed {
+	WARD_PASSED_FILE,
+	WARD_PASSED_DIRECTORY,
+	WARD_PASSED_WRITE,
+	WARD_PASSED_REOPEN,
+	WARD_PASSED_MEMORY,
+	WARD_PASSED_SOCKET,
+	WARD_PASSED_PROCESS,
+	WARD_PASSED_COUNT
 };
 
 struct ward_world {
@@ -40,7 +40,7 @@ struct ward_world {
 	size_t n_secrets;
 	char *victim_page; /* shared with the victim */
 	pid_t server;
-	int left[WARD_LEFT_COUNT], other_end; /* other_end: of the socket */
+	int left[WARD_PASSED_COUNT], other_end; /* other_end: of the socket */
 	const char *typed, *before;    /* secrets: typed at terminals; in the file of errors */
 	struct ward_terminal other;    /* another session's terminal */
 	int runtime_fd, above_runtime; /* the directory of f->runtime, and what is above it */
