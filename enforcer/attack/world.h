@@ -12,7 +12,7 @@
 #define WARD_SECRETS_MAX 40
 
 /* What the sandbox is started with beyond its three descriptors. */
-enum ward_passed {
+enum ward_passed_on {
 	WARD_PASSED_FILE,
 	WARD_PASSED_DIRECTORY,
 	WARD_PASSED_WRITE,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""paths_sarif.py HELD BROKEN: SARIF of `wardfs attack --path-rules`, of a run where nothing is
+"""paths-sarif.py HELD BROKEN: SARIF of `wardfs attack --path-rules`, of a run where nothing is
 broken, and of one where reading .env is: that result names the line of the policy."""
 import json
 import sys
