@@ -42,14 +42,15 @@ struct ward_mode_host {
 	char *const *argv;   /* as the caller gave it; NULL with policy */
 	uid_t owner;	     /* the user id of the session's owner, not of the caller */
 };
-/* What was found. WARD_RUNTIME_FOUND_INIT is nothing; ward_mode_found_clear(). */
+/* The runtime that was found. WARD_RUNTIME_FOUND_INIT: none; ward_mode_found_clear(). */
 struct ward_mode_found {
 	char *program; /* host path without links, owned; NULL: the mode has no runtime */
 	char *name;    /* how it was found: links may lead from here to it; owned; NULL: program */
 	char *way;     /* one more name that links may lead from; owned; NULL: none */
 	/* A program that the runtime loads, made once and kept in the state directory; NULL: none.
-	 * module: as the caller wrote what it is made from. Both owned. */
-	char *module, *object;
+	 * module: as the caller wrote what it is made from; module_at: where that was read, without
+	 * links. All owned. */
+	char *module, *module_at, *object;
 	const char *note; /* for the person at the terminal, %s: program; static; NULL: nothing */
 	void *source;	  /* what the object is made from */
 	size_t source_len;

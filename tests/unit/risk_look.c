@@ -33,7 +33,7 @@ static struct ward_risk_facts of_policy(const char *text)
 	struct ward_risk_facts f = WARD_RISK_FACTS_INIT;
 	ward_buf_printf(&b, HEAD "%s", text);
 	struct ward_policy *p = policy_of(ward_buf_str(&b));
-	ck_assert_int_eq(ward_risk_look_policy(p, WARD_TRUST_HIGH, &f, NULL), 0);
+	ck_assert_int_eq(ward_risk_look_policy(p, "/data/u", WARD_TRUST_HIGH, &f, NULL), 0);
 	ward_policy_unref(p);
 	return f;
 }
@@ -50,6 +50,11 @@ static struct ward_risk_facts of_policy(const char *text)
 
 #define WRITE "[files]\nwrite = /workspace\n"
 #define READ "[files]\nread = /workspace\n"
+/* A list of secrets by name, which forgets what lies in directories. */
+#define NAMED                                                                                      \
+	READ "[guard]\nsecret = .env*\nsecret = .netrc\nsecret = .git-credentials\n"               \
+	     "secret = id_*\nsecret = *.key\n"
+#define HOME_TREE(source) "[tree /h]\nsource = " source "\nat = none\n[files]\nread = /h\n[guard]\n"
 #define ALLOW "[network]\nmode = allowlist\nallow = "
 
 START_TEST(facts_of_policies)
@@ -62,6 +67,15 @@ START_TEST(facts_of_policies)
 		WRITE "[guard]\nread = /workspace/.*\nread = /workspace/CLAUDE*\n" READ);
 	TELLS(people_run, WRITE, READ);
 	TELLS(reads_secrets, READ, READ "[guard]\nsecret = .*\nsecret = id_*\nsecret = *.key\n");
+	/* A home holds more than the names at its top. */
+	TELLS(reads_secrets, NAMED HOME_TREE("~"), NAMED HOME_TREE("~") "hide = /h/.*\n");
+	TELLS(reads_secrets, NAMED HOME_TREE("/data/u/"), NAMED HOME_TREE("/data/u/src"));
+	TELLS(reads_secrets, NAMED HOME_TREE("/data"), NAMED HOME_TREE("/data") "hide = /h/u/.*\n");
+	TELLS(reads_secrets, NAMED HOME_TREE("/root"), NAMED HOME_TREE("/root/src"));
+	TELLS(reads_secrets, NAMED "[system]\nread = /data/u\n",
+		NAMED "[system]\nread = /data/ux\n");
+	TELLS(reads_secrets, NAMED "[system]\nread = /data\n",
+		NAMED "[system]\nread = /data/u/src\n");
 	TELLS(runs_written, WRITE, WRITE "[guard]\nnoexec = /workspace\n");
 	TELLS(any_program, READ, READ "[process]\nexec = /usr/bin/true\n");
 	TELLS(any_program, READ, READ "[process]\nseccomp = no-exec\n");
@@ -99,10 +113,14 @@ START_TEST(limits_and_what_is_behind)
 	ck_assert_uint_eq(f.growth, WARD_UNLIMITED);
 	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
 	ward_risk_facts_clear(&f);
+	/* What is never idle goes on for ever. */
+	f = of_policy(WRITE "[limits]\nidle = 10m\n");
+	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
+	ward_risk_facts_clear(&f);
 	/* What can write nothing fills no disk. */
 	f = of_policy(READ);
 	ck_assert_uint_eq(f.growth, 0);
-	/* What is behind a row is bounded. */
+	/* The facts behind a row are bounded. */
 	for (unsigned i = 0; i < 1000; i++)
 		ward_risk_behind(&f, WARD_RISK_LIFTS, "/workspace/%u", i);
 	ck_assert_uint_le(strlen(f.behind[WARD_RISK_LIFTS]), 2 * WARD_RISK_BEHIND_MAX);
@@ -266,13 +284,15 @@ START_TEST(where_programs_come_from)
 		"env --split-string=./run ls", "env LD_PRELOAD=./run ls", "time -o ls ./run",
 		"xargs ./run", "find . -exec ./run ;",
 		"sh --rcfile=./run -c :", "perl -I. -Mx -e 1", "perl -c x.py", "perl -e 1 -I. -Mx",
-		"nice a=b ls", "env ZDOTDIR=. ls", "env HOME=. ls"};
+		"nice a=b ls", "env ZDOTDIR=. ls", "env HOME=. ls", "make", "env make all",
+		"git -c alias.x=!./run x", "python3 -m pytest"};
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 		if (there(hidden[i]))
 			origin_is(&p, WARD_ORIGIN_PROJECT, "%s", hidden[i]);
 	/* The control: options that take nothing, or a number, hide nothing. */
 	static const char *const plain[] = {"ls", "env -i A=B ls", "nice -n 5 ls", "nice -n5 ls",
-		"timeout -k 3 --foreground 5 ls", "find . -name x", "sh -eu -c :", "perl -lw -e 1"};
+		"timeout -k 3 --foreground 5 ls", "find . -name x", "sh -eu -c :", "perl -lw -e 1",
+		"git status"};
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (there(plain[i])) {
 			struct ward_risk_facts none = of_command(&p, plain[i]);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/exit_status.h"
 
@@ -32,7 +33,7 @@ struct ward_attached {
 	bool watch;
 	bool covered; /* their terminal shows something else */
 	bool drawn;   /* sees what is written from now on */
-	bool due;     /* is to be drawn for again, once it has read what there is */
+	bool due;     /* needs a new drawing, once it has read its backlog */
 	bool within;  /* did not see the beginning of the string that is under way */
 	struct ucred peer;
 	struct ward_buf behind; /* of the screen, from `sent` on */
@@ -94,7 +95,7 @@ static void let_go(struct ward_attached *c)
 	forget(a, c);
 	/* A trail that fails now ends the session by itself (WARD_MSG_AUDIT_BROKEN). */
 	(void)!record(a, c, "left");
-	close(c->control);
+	ward_fd_drop(c->control);
 	ward_buf_clear(&c->behind);
 	free(c);
 	/* The first terminal has its size again. */
@@ -420,7 +421,7 @@ void ward_attach_request(struct ward_attach *a, int fd, const json_t *request)
 	ward_screen_draw(a->screen, c->id, true);
 }
 
-/* What is left of the screen; of somebody who does not read, not. */
+/* Sends the rest of the screen, but not to a client that does not read. */
 static void last_words(struct ward_attached *c)
 {
 	struct pollfd p = {.fd = c->stream, .events = POLLOUT};

@@ -48,7 +48,7 @@ char *ward_note_refused(const struct ward_guard_summary *s, const char *session,
 	/* The report of a session counts these, too. */
 	if (s->expected > 0)
 		ward_buf_printf(
-			&b, "; %llu expected by the policy", (unsigned long long)s->expected);
+			&b, "; %llu more expected by the policy", (unsigned long long)s->expected);
 	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s", shown > s->n_first ? "; …" : ";",
 		system ? " --system" : "", session);
 	return ward_buf_steal(&b);
@@ -254,9 +254,8 @@ char *ward_note_left(const struct ward_executed *found, const char *session, boo
 }
 
 const char ward_note_offline[] =
-	"the command looked for a host, and [network] mode = none gives it no network: --net HOST[:PORT] opens "
-	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project, and "
-	"'wardfs init --registries' the registries that a project of this kind uses";
+	"the command looked for a host and has no network. To allow one: wardfs policy add allow HOST; for one "
+	"run: wardfs run --net HOST; registries: wardfs init --registries";
 
 const char ward_note_nested[] =
 	"the command tried to make a sandbox of its own, and none can be made inside this one: run it "

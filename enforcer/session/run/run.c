@@ -140,7 +140,7 @@ static int serve(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : ward_guard_replay(&r->guard, err);
 }
 
-/* What nobody asked for is said once: what the host lacks is the same at each start. */
+/* A missing feature of the host is the same at each start, so it is reported once. */
 static void say_unheld(const struct ward_running *r)
 {
 	ward_cleanup_free char *text = ward_limits_unheld(r->limits);
@@ -246,6 +246,7 @@ static void say_name(const struct ward_running *r)
 static int prepare(struct ward_running *r, struct ward_err *err)
 {
 	struct ward_run_plan *p = r->plan;
+	int moves = -1;
 	int e = setup_signals(r, err);
 	if (e == 0)
 		e = open_relay(r, err);
@@ -253,9 +254,10 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e == 0)
-		e = ward_remembered_moves(&p->id, p->state, &r->guard.moves, err);
+		e = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (e < 0)
 		return e;
+	ward_guard_share(&r->guard, moves);
 	say_name(r);
 	ward_stream(
 		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
@@ -283,7 +285,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		return e;
 	if (seeded.len && r->options->say)
 		r->options->say(ward_buf_str(&seeded));
-	ward_beside_say(p, r->options->say);
+	ward_beside_say(p, r->guard.moves_file, r->options->say);
 	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
 	if (e == 0)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
@@ -295,7 +297,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : bring_up(r, err);
 }
 
-/* What is started inside is recorded, and commands of an agent's have their time. */
+/* Records the programs started inside, and limits the time of an agent's commands. */
 static int watch_programs(struct ward_running *r, struct ward_err *err)
 {
 	int e = ward_commands_new(
@@ -327,7 +329,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 	int e = ward_probes_make(&r->guard, r->confined, err);
 	if (e < 0)
 		e = ward_network_explain(&r->network, e, err);
-	/* What the host was to refuse with is of no more use. */
+	/* The probes' counterparts on the host are no longer needed. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
 		e = ward_anchors_start(r->plan->settings, &r->plan->id,
