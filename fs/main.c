@@ -99,9 +99,11 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		t->path = ward_msg_get_str(r);
 		t->elsewhere = ward_msg_get_u32(r);
 		kind = ward_msg_get_u32(r);
-		if (!t->path || t->path[0] != '/' || kind > WARD_FS_TREE_FILES)
+		if (!t->path || t->path[0] != '/' || kind > WARD_FS_TREE_STAGED ||
+			(kind == WARD_FS_TREE_STAGED && !(fs->flags & WARD_FS_REVIEW)))
 			return -EBADMSG;
 		t->files = kind == WARD_FS_TREE_FILES;
+		t->stages = kind == WARD_FS_TREE_STAGED;
 		t->path_len = strlen(t->path);
 		pthread_mutex_init(&t->left.lock, NULL);
 		pthread_mutex_init(&t->lock_waits_lock, NULL);
@@ -334,13 +336,13 @@ static int stage(struct ward_fs *fs, struct ward_err *err)
 	r = ward_review_new(WARD_FD_FS_REVIEW, &fs->review, err);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		/* Two spellings of a name could be staged as two files. */
-		if (fs->trees[i].folds || fs->trees[i].folds_each)
+		if (fs->trees[i].stages && (fs->trees[i].folds || fs->trees[i].folds_each))
 			return ward_err_set(err, -EOPNOTSUPP,
 				"%s: changes of a file system that takes several spellings for "
 				"one name cannot be staged",
 				fs->trees[i].path);
-		if (!fs->trees[i].files)
-			r = ward_review_add_root(fs->review, fs->trees[i].root_fd, err);
+		r = ward_review_add_root(
+			fs->review, fs->trees[i].root_fd, fs->trees[i].stages, err);
 	}
 	if (r == 0) {
 		ward_review_on_staged(fs->review, on_staged, fs);

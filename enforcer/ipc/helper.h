@@ -296,6 +296,7 @@ enum ward_fs_query {
 enum ward_fs_tree_kind {
 	WARD_FS_TREE_DIRECTORY = 0, /* a directory of the host, or a tmpfs */
 	WARD_FS_TREE_FILES,	    /* single files of the host, mounted on a tmpfs */
+	WARD_FS_TREE_STAGED,	    /* a directory whose changes are staged (WARD_FS_REVIEW) */
 };
 
 enum ward_fs_flag {

@@ -104,6 +104,7 @@ struct ward_fs_tree {
 	 * is mounted, read-only. No other tree lies beneath this one, and nothing is watched.
 	 */
 	bool files;
+	bool stages;	 /* its changes are staged (review/review.h) */
 	int dev_fd;	 /* /dev/fuse */
 	int root_fd;	 /* O_PATH directory of the backing */
 	dev_t dev;	 /* of the backing: nothing on another device is served */

@@ -85,7 +85,8 @@ void ward_review_free(struct ward_review *rv)
 	free(rv);
 }
 
-int ward_review_add_root(struct ward_review *rv, int root_fd, struct ward_err *err)
+int ward_review_add_root(
+	struct ward_review *rv, int root_fd, bool stages, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const size_t i = rv->n_roots;
@@ -98,7 +99,9 @@ int ward_review_add_root(struct ward_review *rv, int root_fd, struct ward_err *e
 		return ward_err_sys(err, r, "staged changes: a tree's directory");
 	rv->roots[i].fd = root_fd;
 	rv->roots[i].dev = ward_review_key_of(&stx).dev;
+	rv->roots[i].stages = stages;
 	rv->n_roots++;
+	/* Every root has its number, so that one number is one in the journal and here. */
 	ward_review_put_root(&line, i, rv->roots[i].path);
 	r = ward_review_write(rv, &line);
 	return r < 0 ? ward_err_sys(err, r, "staged changes") : 0;
@@ -240,8 +243,10 @@ int ward_review_open(
 		pthread_rwlock_unlock(&rv->lock);
 		if (r != 0 || lower < 0)
 			return r;
-		r = ward_review_copy_up(rv, lower);
-		if (r < 0)
+		r = ward_review_inside(rv, lower);
+		if (r == 0)
+			r = ward_review_copy_up(rv, lower);
+		if (r != 0)
 			return r;
 	}
 	return -ESTALE;
@@ -286,8 +291,10 @@ int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd)
 		pthread_rwlock_unlock(&rv->lock);
 		if (r != 0 || lower < 0)
 			return r;
-		r = ward_review_copy_up(rv, lower);
-		if (r < 0)
+		r = ward_review_inside(rv, lower);
+		if (r == 0)
+			r = ward_review_copy_up(rv, lower);
+		if (r != 0)
 			return r;
 	}
 	return -ESTALE;
@@ -321,6 +328,8 @@ int ward_review_own(struct ward_review *rv, int fd, int *ret_fd)
 	r = file_of(rv, fd, &stx, &f, &is_object);
 	if (r == 0 && (is_object || (f && f->gone)))
 		r = f->gone && !is_object ? -ESTALE : WARD_REVIEW_LOWER;
+	if (r == 0 && !f)
+		r = ward_review_inside(rv, fd);
 	if (r == 0 && S_ISDIR(stx.stx_mode)) {
 		r = f ? 0 : ward_review_declare(rv, fd, NULL, &stx, &f);
 		if (r == 0)
@@ -361,7 +370,7 @@ bool ward_review_unstaged(struct ward_review *rv, int fd)
 	pthread_rwlock_rdlock(&rv->lock);
 	r = file_of(rv, fd, &stx, &f, &is_object);
 	pthread_rwlock_unlock(&rv->lock);
-	return r == 0 && !is_object;
+	return r == 0 && !is_object && (f || ward_review_inside(rv, fd) == 0);
 }
 
 int ward_review_lock_fd(struct ward_review *rv, int fd)

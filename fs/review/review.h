@@ -45,9 +45,12 @@ struct ward_review;
  */
 int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err) ward_must_check;
 void ward_review_free(struct ward_review *rv);
-/* What is in the directory root_fd (borrowed) is staged. Trees come in the order of the session. */
-int ward_review_add_root(
-	struct ward_review *rv, int root_fd, struct ward_err *err) ward_must_check;
+/*
+ * What is in the directory root_fd (borrowed) is staged; or it is written to as without review,
+ * although it may be on the device of a tree that is. Trees come in the order of the session.
+ */
+int ward_review_add_root(struct ward_review *rv, int root_fd, bool stages,
+	struct ward_err *err) ward_must_check;
 /*
  * fn(user, id) is called, without a lock, when the host's file id was staged: descriptors that are
  * open on it are to be exchanged (ward_review_fresh()).

@@ -70,6 +70,7 @@ struct ward_review {
 		int fd;
 		uint64_t dev;
 		char *path; /* as the kernel names the descriptor */
+		bool stages;
 	} roots[WARD_TREES_MAX];
 	size_t n_roots;
 	struct ward_review_table lowers, objects, names;
@@ -111,6 +112,11 @@ int ward_review_write(struct ward_review *rv, struct ward_buf *line) ward_must_c
 int ward_review_statx(int dirfd, const char *name, struct statx *ret) ward_must_check;
 /* Is anything on this device staged? */
 bool ward_review_covers(const struct ward_review *rv, const struct statx *stx);
+/*
+ * 0: it is in a tree whose changes are staged; WARD_REVIEW_LOWER: in one whose changes are not;
+ * -ESTALE: it is in none, or nowhere.
+ */
+int ward_review_inside(const struct ward_review *rv, int fd) ward_must_check;
 /*
  * The file of the host at name in the directory fd (name NULL: fd itself), which stx is of. Known,
  * and in the journal, from now on. -ESTALE: it has no path any more. Locked for writing.

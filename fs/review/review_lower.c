@@ -61,6 +61,18 @@ static int path_of(
 	return 0;
 }
 
+int ward_review_inside(const struct ward_review *rv, int fd)
+{
+	ward_cleanup_free char *path = NULL;
+	size_t root = 0;
+	char *at = NULL;
+	int r = path_of(rv, fd, &root, &at, &path);
+
+	if (r < 0)
+		return r;
+	return rv->roots[root].stages ? 0 : WARD_REVIEW_LOWER;
+}
+
 int ward_review_declare(struct ward_review *rv, int fd, const char *name, const struct statx *stx,
 	struct ward_review_file **ret)
 {
@@ -77,8 +89,8 @@ int ward_review_declare(struct ward_review *rv, int fd, const char *name, const 
 	}
 	/* The path of what has no name any more says so in its last letters, like a name. */
 	r = stx->stx_nlink ? path_of(rv, fd, &root, &at, &path) : -ESTALE;
-	if (r < 0)
-		return r;
+	if (r < 0 || !rv->roots[root].stages)
+		return r < 0 ? r : -ESTALE;
 	if (asprintf(&full, "%s%s%s", at, *at && name ? "/" : "", name ? name : "") < 0)
 		return -ENOMEM;
 	f = ward_review_file_new(rv, stx->stx_mode);

@@ -53,6 +53,8 @@ static int change_begin(struct ward_review *rv, int dirfd, const char *name, str
 		c->at.file = NULL;
 	}
 	if (r == 0 && !c->at.dir)
+		r = ward_review_inside(rv, dirfd);
+	if (r == 0 && !c->at.dir)
 		r = ward_review_declare(rv, dirfd, NULL, &c->at.dir_stx, &c->at.dir);
 	if (r == 0)
 		r = ward_review_stage_dir(rv, c->at.dir, dirfd);

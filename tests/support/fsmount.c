@@ -348,7 +348,7 @@ static void send_config(const struct options *o, int sock)
 	ward_msg_put_u32(&m, 1);
 	ward_msg_put_str(&m, o->tree);
 	ward_msg_put_u32(&m, 0); /* no other tree serves a part of it */
-	ward_msg_put_u32(&m, WARD_FS_TREE_DIRECTORY);
+	ward_msg_put_u32(&m, flags & WARD_FS_REVIEW ? WARD_FS_TREE_STAGED : WARD_FS_TREE_DIRECTORY);
 	ward_msg_put_u32(&m, o->wake);
 	CHECK(ward_msg_send(sock, &m, NULL, 0));
 	ward_msg_clear(&m);

@@ -26,6 +26,7 @@ struct ward_guard {
 	struct ward_ring *ring;
 	int policy_fd; /* sealed blob */
 	int moves;     /* what the owner's sessions share (ward_remembered_moves()); -1: nothing */
+	int review;    /* where changes are staged, the owner's, O_PATH; -1: nothing is */
 	struct ward_helper audit;
 	struct ward_helper fs;
 	char *transport; /* how requests reach wardfs-fs, for people; NULL until it serves */
@@ -69,6 +70,7 @@ struct ward_guard {
 		.replay = -1,                                                                      \
 		.policy_fd = -1,                                                                   \
 		.moves = -1,                                                                       \
+		.review = -1,                                                                      \
 		.mark = -1,                                                                        \
 		.next_fd = -1,                                                                     \
 		.packing_fd = -1,                                                                  \

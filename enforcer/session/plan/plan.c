@@ -31,6 +31,7 @@
 #include "enforcer/session/plan/image.h"
 #include "enforcer/session/plan/ca_files.h"
 #include "enforcer/session/plan/places.h"
+#include "enforcer/session/plan/staged.h"
 #include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/run_text.h"
 #include "enforcer/session/plan/runtime.h"
@@ -733,6 +734,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_guards_say(&p->known, o->say, err);
 	if (r == 0)
 		r = open_home(o, p, err);
+	if (r == 0)
+		r = ward_plan_staged(o, p, err);
 	if (r == 0)
 		r = start_directory(p, err);
 	return r < 0 ? r : find_entered(p, err);
