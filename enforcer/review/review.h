@@ -77,5 +77,43 @@ struct ward_review_changes {
  */
 int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
+/*
+ * What a person approves: SHA-256 over each change with the identity of the host's file and the
+ * content of what replaces it, in hexadecimal. -errno: an object cannot be read.
+ */
+#define WARD_REVIEW_DIGEST_SIZE 65U
+int ward_changes_digest(int dir_fd, const struct ward_review_changes *c,
+	char ret[WARD_REVIEW_DIGEST_SIZE], struct ward_err *err) ward_must_check;
+/* "added", as people read it. */
+const char *ward_change_word(enum ward_change_kind kind);
 /* "14 files changed, 3 added, 1 removed", the caller's; NULL: no memory. */
 char *ward_changes_line(const struct ward_review_changes *c);
+
+/* --- done --- */
+
+enum ward_apply_end {
+	WARD_APPLY_NONE = 0, /* not asked for */
+	WARD_APPLY_DONE,
+	WARD_APPLY_ALREADY,  /* the host has it: of an apply before */
+	WARD_APPLY_CONFLICT, /* the host has changed it since, or something it needs was not done */
+	WARD_APPLY_REFUSED,  /* today's policy, or a rule of ours */
+	WARD_APPLY_FAILED,
+};
+
+struct ward_apply {
+	int dir_fd; /* of what was staged */
+	const struct ward_review_changes *changes;
+	int roots[16];			/* the session's directories, O_PATH; -1: not this one */
+	enum ward_apply_end *ends;	/* one for each change; those that are not NONE are left */
+	char (*why)[128];		/* what is to be said of each */
+	bool dry;
+};
+
+/*
+ * Makes the host what the session saw, as far as it was asked (`wanted`, one for each change). Each
+ * file is compared with the one that the session saw right before it is replaced, and what was
+ * displaced once more after that: a file is as before or as after, at any moment. Can be called
+ * again: it does what is left. The caller acts as the owner. 0, whatever came of each change; or
+ * what kept all from being begun.
+ */
+int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err) ward_must_check;
