@@ -69,8 +69,12 @@ static int begin(struct ward_apply *a, size_t i, struct one *o)
 	}
 	o->dir = ward_host_parent(a->roots[c->root], c->path, &o->name);
 	int r = o->dir < 0 ? o->dir : ward_host_stat(a->dir_fd, &here, &type);
-	if (r < 0) {
+	/* It is to be made, or to come there, if the rest is done. */
+	if (r == -ENOENT && a->dry)
+		end(o, WARD_APPLY_DONE, "would be done");
+	else if (r < 0)
 		end_errno(o, r, "the directory that it lies in");
+	if (r < 0) {
 		return r;
 	}
 	snprintf(o->beside, sizeof(o->beside), BESIDE, (unsigned long long)here.ino, c->object);

@@ -283,6 +283,9 @@ static int find_changes(struct work *w)
 static void count(struct ward_review_changes *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
+		/* People count files; a directory that moves with its files is one thing. */
+		if (S_ISDIR(c->v[i].type) && c->v[i].kind != WARD_CHANGE_RENAMED)
+			continue;
 		switch (c->v[i].kind) {
 		case WARD_CHANGE_NONE:
 			break;
@@ -383,6 +386,6 @@ char *ward_changes_line(const struct ward_review_changes *c)
 		ward_buf_puts(&b, parts[i].what);
 	}
 	if (!b.len)
-		ward_buf_puts(&b, "nothing changed");
+		ward_buf_puts(&b, c->n ? "directories changed" : "nothing changed");
 	return ward_buf_steal(&b);
 }

@@ -208,24 +208,43 @@ int ward_backing_reopen_itself(int fd, int flags, int *ret_fd)
 	return 0;
 }
 
-/*
- * The descriptor by which a file is looked at (own: changed): fd itself, or one of what is staged
- * for it, which *keep closes. A negative errno.
- */
-static int seen_by(int fd, bool own, int *keep)
+/* The descriptor by which a file is looked at: fd itself, or one of what is staged for it, which
+ * *keep closes. A negative errno. */
+static int seen_by(int fd, int *keep)
 {
-	int r = WARD_REVIEW_LOWER;
+	const int r = staged ? ward_review_shown(staged, fd, keep) : WARD_REVIEW_LOWER;
 
-	if (staged)
-		r = own ? ward_review_own(staged, fd, keep) : ward_review_shown(staged, fd, keep);
 	return r == WARD_REVIEW_LOWER ? fd : r < 0 ? r : *keep;
+}
+
+/* The same, of a file whose attributes are about to change. */
+static int changed_by(int fd, enum ward_review_need need, int *keep)
+{
+	const int r = staged ? ward_review_own(staged, fd, need, keep) : WARD_REVIEW_LOWER;
+
+	return r == WARD_REVIEW_LOWER ? fd : r < 0 ? r : *keep;
+}
+
+/* Those of user.* are the writer's, ACLs the owner's. */
+static enum ward_review_need xattr_need(const char *name)
+{
+	return strncmp(name, "user.", 5) ? WARD_REVIEW_OWNER : WARD_REVIEW_WRITER;
+}
+
+/* Times of now are the writer's to set, all others the owner's. */
+static enum ward_review_need times_need(const struct timespec times[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (times[i].tv_nsec != UTIME_NOW && times[i].tv_nsec != UTIME_OMIT)
+			return WARD_REVIEW_OWNER;
+	return WARD_REVIEW_WRITER;
 }
 
 int ward_backing_access(int fd, int mask)
 {
 	ward_cleanup_fd int keep = -1;
 
-	fd = seen_by(fd, false, &keep);
+	fd = seen_by(fd, &keep);
 	if (fd < 0)
 		return fd;
 	/* faccessat2(2), Linux 5.8; glibc's wrapper emulates flags where the kernel lacks it. */
@@ -346,7 +365,7 @@ int ward_backing_chmod(int fd, mode_t mode)
 	ward_cleanup_fd int keep = -1;
 	char path[WARD_BACKING_FD_PATH_MAX];
 
-	fd = seen_by(fd, true, &keep);
+	fd = changed_by(fd, WARD_REVIEW_OWNER, &keep);
 	if (fd < 0)
 		return fd;
 	ward_backing_fd_path(fd, path);
@@ -367,7 +386,7 @@ int ward_backing_chown(int fd, uid_t uid, gid_t gid)
 {
 	ward_cleanup_fd int keep = -1;
 
-	fd = seen_by(fd, true, &keep);
+	fd = changed_by(fd, WARD_REVIEW_OWNER, &keep);
 	if (fd < 0)
 		return fd;
 	return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
@@ -377,7 +396,7 @@ int ward_backing_utimens(int fd, const struct timespec times[2])
 {
 	ward_cleanup_fd int keep = -1;
 
-	fd = seen_by(fd, true, &keep);
+	fd = changed_by(fd, times_need(times), &keep);
 	if (fd < 0)
 		return fd;
 	/* The raw call: glibc refuses the empty path of AT_EMPTY_PATH (Linux 5.8). */
@@ -390,7 +409,7 @@ ssize_t ward_backing_getxattr(int fd, const char *name, void *buf, size_t size)
 	char path[WARD_BACKING_FD_PATH_MAX];
 	ssize_t n;
 
-	fd = seen_by(fd, false, &keep);
+	fd = seen_by(fd, &keep);
 	if (fd < 0)
 		return fd;
 	ward_backing_fd_path(fd, path);
@@ -404,7 +423,7 @@ ssize_t ward_backing_listxattr(int fd, char *buf, size_t size)
 	char path[WARD_BACKING_FD_PATH_MAX];
 	ssize_t n;
 
-	fd = seen_by(fd, false, &keep);
+	fd = seen_by(fd, &keep);
 	if (fd < 0)
 		return fd;
 	ward_backing_fd_path(fd, path);
@@ -417,7 +436,7 @@ int ward_backing_setxattr(int fd, const char *name, const void *value, size_t si
 	ward_cleanup_fd int keep = -1;
 	char path[WARD_BACKING_FD_PATH_MAX];
 
-	fd = seen_by(fd, true, &keep);
+	fd = changed_by(fd, xattr_need(name), &keep);
 	if (fd < 0)
 		return fd;
 	ward_backing_fd_path(fd, path);
@@ -429,7 +448,7 @@ int ward_backing_removexattr(int fd, const char *name)
 	ward_cleanup_fd int keep = -1;
 	char path[WARD_BACKING_FD_PATH_MAX];
 
-	fd = seen_by(fd, true, &keep);
+	fd = changed_by(fd, xattr_need(name), &keep);
 	if (fd < 0)
 		return fd;
 	ward_backing_fd_path(fd, path);

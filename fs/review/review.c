@@ -317,7 +317,30 @@ int ward_review_shown(struct ward_review *rv, int fd, int *ret_fd)
 	return r;
 }
 
-int ward_review_own(struct ward_review *rv, int fd, int *ret_fd)
+/* May the daemon's identity change the attributes of the file that stx is of, or f? */
+static int may_own(struct ward_review *rv, int fd, const struct statx *stx,
+	const struct ward_review_file *f, bool is_object, enum ward_review_need need)
+{
+	ward_cleanup_fd int object = -1;
+	struct ward_file file;
+
+	ward_file_from_statx(stx, &file);
+	if (f)
+		ward_review_adjust(rv, f, is_object, &file);
+	if (geteuid() == 0 || geteuid() == file.st.st_uid)
+		return 0;
+	if (need == WARD_REVIEW_OWNER)
+		return -EPERM;
+	if (f && f->staged && !is_object && !f->gone &&
+		ward_review_open_object(rv, f, O_PATH, &object) < 0)
+		return -EACCES;
+	return syscall(SYS_faccessat2, object >= 0 ? object : fd, "", W_OK,
+		       AT_EACCESS | AT_EMPTY_PATH) < 0
+		       ? -errno
+		       : 0;
+}
+
+int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need, int *ret_fd)
 {
 	struct ward_review_file *f = NULL;
 	bool is_object = false;
@@ -326,10 +349,12 @@ int ward_review_own(struct ward_review *rv, int fd, int *ret_fd)
 
 	pthread_rwlock_wrlock(&rv->lock);
 	r = file_of(rv, fd, &stx, &f, &is_object);
-	if (r == 0 && (is_object || (f && f->gone)))
-		r = f->gone && !is_object ? -ESTALE : WARD_REVIEW_LOWER;
 	if (r == 0 && !f)
 		r = ward_review_inside(rv, fd);
+	if (r == 0)
+		r = may_own(rv, fd, &stx, f, is_object, need);
+	if (r == 0 && (is_object || (f && f->gone)))
+		r = f->gone && !is_object ? -ESTALE : WARD_REVIEW_LOWER;
 	if (r == 0 && S_ISDIR(stx.stx_mode)) {
 		r = f ? 0 : ward_review_declare(rv, fd, NULL, &stx, &f);
 		if (r == 0)

@@ -70,8 +70,17 @@ int ward_review_open(struct ward_review *rv, int dirfd, const char *name, int fl
 int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd) ward_must_check;
 /* fd leads to the host's file, and that is staged: *ret_fd, the caller's, leads to the object. */
 int ward_review_shown(struct ward_review *rv, int fd, int *ret_fd) ward_must_check;
-/* The same; stages the file if it is not yet. Before its attributes are changed. */
-int ward_review_own(struct ward_review *rv, int fd, int *ret_fd) ward_must_check;
+/* Who may change attributes, as the kernel has it. */
+enum ward_review_need {
+	WARD_REVIEW_OWNER = 0, /* else -EPERM */
+	WARD_REVIEW_WRITER,    /* or the owner; else -EACCES */
+};
+/*
+ * The same; stages the file if it is not yet, before its attributes are changed. What is staged is
+ * ours, so that the kernel would let us: `need` is asked of what the session sees.
+ */
+int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need,
+	int *ret_fd) ward_must_check;
 /* Makes an open descriptor of a file that has been staged since lead to the object. */
 int ward_review_fresh(struct ward_review *rv, int fd, int flags) ward_must_check;
 /* Is it a file of the host's that is not staged, and may be one day? */

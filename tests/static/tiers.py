@@ -19,7 +19,7 @@ TIERS = {
     "enforcer/sandbox": ["", "init"],
     "enforcer/modes": ["table", ""],
     "enforcer/net": ["protocol setup", "base", "names", "decide", "conn", "entry", ""],
-    "enforcer/cli": ["base", "audit doctor panel place", "run", "policy", ""],
+    "enforcer/cli": ["base", "audit doctor panel place", "run", "policy", "review", ""],
 }
 
 
