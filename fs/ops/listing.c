@@ -34,8 +34,8 @@ static void consume(struct ward_handle *h, const struct dent *d)
 }
 
 /*
- * The same where names are staged: the whole listing is made at its beginning, and kept. Offsets
- * are numbers of entries, so that what is removed meanwhile moves nothing.
+ * The same where names are staged: the whole listing is made at its beginning, and kept, so that
+ * what is removed meanwhile moves nothing.
  */
 static int peek_staged(struct ward_handle *h, int64_t off, struct dent **ret)
 {
@@ -53,9 +53,9 @@ static int peek_staged(struct ward_handle *h, int64_t off, struct dent **ret)
 		h->dir_next = 0;
 		h->dir_at = 0;
 	}
-	if (off < h->dir_next)
+	if (off != h->dir_next)
 		h->dir_next = (int64_t)(h->dir_at = 0);
-	while (h->dir_next < off && h->dir_at < h->dir_have)
+	while (h->dir_next != off && h->dir_at < h->dir_have)
 		consume(h, (struct dent *)(void *)(h->dir_buf + h->dir_at));
 	if (h->dir_at >= h->dir_have)
 		return 0;

@@ -30,6 +30,7 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 	rv->store_fd = store_fd;
 	rv->objects_fd = rv->journal_fd = -1;
 	rv->next = 1;
+	rv->uid_served = geteuid();
 	if (mkdirat(store_fd, WARD_REVIEW_OBJECTS, 0700) < 0)
 		r = -errno;
 	if (r == 0) {
@@ -327,7 +328,7 @@ static int may_own(struct ward_review *rv, int fd, const struct statx *stx,
 	ward_file_from_statx(stx, &file);
 	if (f)
 		ward_review_adjust(rv, f, is_object, &file);
-	if (geteuid() == 0 || geteuid() == file.st.st_uid)
+	if (rv->uid_served == 0 || rv->uid_served == file.st.st_uid)
 		return 0;
 	if (need == WARD_REVIEW_OWNER)
 		return -EPERM;

@@ -99,8 +99,8 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 int ward_review_link(struct ward_review *rv, int fd, int dirfd, const char *name) ward_must_check;
 
 /*
- * All entries of a directory, as getdents64(2) has them. The offset of the n-th entry is n, so that
- * a listing can go on where it was.
+ * All entries of a directory, as getdents64(2) has them. The offset of an entry follows from its
+ * name, so that a listing can go on where it was.
  */
 struct ward_review_entries {
 	char *v; /* the holder's, free(3) */

@@ -64,6 +64,7 @@ struct ward_review {
 	int store_fd, objects_fd, journal_fd;
 	off_t journal_len;
 	uint64_t store_dev;
+	uid_t uid_served; /* whom the process acts as: it may not ask while it serves */
 	uint32_t next; /* the number of the next file */
 	atomic_uint next_copy;
 	struct {

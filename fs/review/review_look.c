@@ -155,12 +155,42 @@ static int add(struct entries *e, const char *name, size_t name_len, uint64_t in
 	d = (struct dent *)(void *)(e->v + e->len);
 	memset(d, 0, need);
 	d->ino = ino;
-	d->off = ++e->n;
+	e->n++;
 	d->reclen = (uint16_t)need;
 	d->type = type;
 	memcpy(d->name, name, name_len);
 	e->len += need;
 	return 0;
+}
+
+/*
+ * Where an entry is follows from its name alone: what comes and goes beside it, hidden or not,
+ * moves nothing. Bit 62 keeps it from the beginning, and from the end.
+ */
+static int64_t position(const char *name)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+	return (int64_t)(((h ^ (h >> 32)) & ((UINT64_C(1) << 62) - 1)) | 1);
+}
+
+/* Each entry leads to the one behind it. */
+static void place(struct entries *e)
+{
+	struct dent *last = NULL;
+
+	for (size_t at = 0; at < e->len;) {
+		struct dent *d = (struct dent *)(void *)(e->v + at);
+
+		if (last)
+			last->off = position(d->name);
+		last = d;
+		at += d->reclen;
+	}
+	if (last)
+		last->off = INT64_MAX;
 }
 
 /* What the descriptor's directory has itself. dir: NULL: nothing of it is known. */
@@ -221,6 +251,7 @@ int ward_review_list_locked(struct ward_review *rv, int fd, struct ward_review_e
 		free(e.v);
 		return r;
 	}
+	place(&e);
 	*ret = (struct ward_review_entries){.v = e.v, .len = e.len};
 	return 0;
 }

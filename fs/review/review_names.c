@@ -91,7 +91,10 @@ static int check_sticky(struct ward_review *rv, const struct change *c)
 		return r;
 	ward_file_from_statx(&stx, &file);
 	ward_review_adjust(rv, c->at.file, c->at.file->staged, &file);
-	return geteuid() == dir.st.st_uid || geteuid() == file.st.st_uid ? 0 : -EPERM;
+	return rv->uid_served == 0 || rv->uid_served == dir.st.st_uid ||
+			       rv->uid_served == file.st.st_uid
+		       ? 0
+		       : -EPERM;
 }
 
 /* The directory's times change. */
@@ -213,15 +216,13 @@ static int make_there(const struct change *c, mode_t mode, const char *target, i
 	return 0;
 }
 
-static int make_new(struct ward_review *rv, struct change *c, mode_t mode, const char *target,
-	int flags, int *ret_fd)
+/* A file that no name leads to yet, with its object. */
+static int make_object(struct ward_review *rv, const struct change *c, mode_t mode,
+	const char *target, int flags, int *ret_fd, struct ward_review_file **ret)
 {
-	struct ward_review_file *f;
+	struct ward_review_file *f = ward_review_file_new(rv, mode);
 	int r;
 
-	if (c->at.there)
-		return -EEXIST;
-	f = ward_review_file_new(rv, mode);
 	if (!f)
 		return -ENOMEM;
 	r = make_there(c, mode, target, flags, ret_fd);
@@ -235,14 +236,33 @@ static int make_new(struct ward_review *rv, struct change *c, mode_t mode, const
 	if (r == 0)
 		r = ward_review_placed(rv, f, NULL);
 	f->nlink = S_ISDIR(mode) ? 2 : 1;
+	*ret = f;
+	return r;
+}
+
+static void drop_object(struct ward_review *rv, struct ward_review_file *f)
+{
+	if (f)
+		remove_object(rv, f);
+	if (f)
+		f->gone = true;
+}
+
+static int make_new(struct ward_review *rv, struct change *c, mode_t mode, const char *target,
+	int flags, int *ret_fd)
+{
+	struct ward_review_file *f = NULL;
+	int r;
+
+	if (c->at.there)
+		return -EEXIST;
+	r = make_object(rv, c, mode, target, flags, ret_fd, &f);
 	if (r == 0)
 		r = set_name(rv, c, f);
-	if (r < 0) {
-		remove_object(rv, f);
-		f->gone = true;
-	} else if (S_ISDIR(mode)) {
+	if (r < 0)
+		drop_object(rv, f);
+	else if (S_ISDIR(mode))
 		c->at.dir->nlink++;
-	}
 	return r;
 }
 
@@ -318,12 +338,19 @@ int ward_review_make(
 static int check_empty(struct ward_review *rv, const struct change *c)
 {
 	struct ward_review_entries e = {.v = NULL};
+	const struct ward_review_name *entry;
 	ward_cleanup_fd int fd = -1;
 	const char *name;
 	uint8_t type;
 	size_t n = 0;
-	int r = ward_review_open_at(rv, c->dirfd, c->name, &c->at, O_RDONLY | O_DIRECTORY, &fd);
+	int r;
 
+	/* What the session made need not be read, which its mode may forbid. */
+	LIST_FOREACH(entry, &c->at.file->names, in_dir)
+		n += entry->file != NULL;
+	if (n || !c->at.file->has_lower)
+		return n ? -ENOTEMPTY : 0;
+	r = ward_review_open_at(rv, c->dirfd, c->name, &c->at, O_RDONLY | O_DIRECTORY, &fd);
 	if (r == 0)
 		r = ward_review_list_locked(rv, fd, &e);
 	if (r < 0)
@@ -422,6 +449,7 @@ static int rename_locked(
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	struct ward_review_file *f = from->at.file, *f2 = to->at.there ? to->at.file : NULL;
 	struct ward_review_file *stays = flags & RENAME_EXCHANGE ? f2 : NULL;
+	int fd = -1;
 	int r;
 
 	if (!from->at.there || (flags & RENAME_EXCHANGE && !f2))
@@ -431,6 +459,9 @@ static int rename_locked(
 	if (f == f2)
 		return 0;
 	r = check_move(rv, from, to, flags);
+	/* A device 0:0 stays at the old name. */
+	if (r == 0 && flags & RENAME_WHITEOUT)
+		r = make_object(rv, from, S_IFCHR, NULL, 0, &fd, &stays);
 	if (r == 0)
 		r = prepare(rv, from, stays, &line);
 	if (r == 0)
@@ -438,6 +469,8 @@ static int rename_locked(
 	if (r == 0)
 		r = ward_review_write(rv, &line);
 	if (r < 0) {
+		if (flags & RENAME_WHITEOUT)
+			drop_object(rv, stays);
 		take_back(rv, from);
 		take_back(rv, to);
 		return r;
@@ -454,7 +487,7 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 	struct change from, to = {.object = -1};
 	int r;
 
-	if (flags & RENAME_WHITEOUT)
+	if (flags & RENAME_WHITEOUT && flags & RENAME_EXCHANGE)
 		return -EINVAL;
 	pthread_rwlock_wrlock(&rv->lock);
 	r = change_begin(rv, dirfd, name, &from);
