@@ -53,7 +53,9 @@ static void end(struct one *o, enum ward_apply_end how, const char *fmt, ...)
 
 static void end_errno(struct one *o, int r, const char *what)
 {
-	end(o, r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? WARD_APPLY_CONFLICT : WARD_APPLY_FAILED,
+	end(o,
+		r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? WARD_APPLY_CONFLICT
+							     : WARD_APPLY_FAILED,
 		"%s: %s", what, strerror(-r));
 }
 
@@ -305,8 +307,9 @@ static void do_modify(struct one *o)
 		check_displaced(o);
 		return;
 	}
-	end_errno(o, r, r == -EEXIST ? "a file .wardfs-apply-… beside it is in the way"
-				     : "could not be changed");
+	end_errno(o, r,
+		r == -EEXIST ? "a file .wardfs-apply-… beside it is in the way"
+			     : "could not be changed");
 	if (r != -EEXIST)
 		(void)clear_beside(o);
 }
@@ -323,9 +326,10 @@ static void do_remove(struct one *o)
 		return;
 	}
 	/* Of a directory neither size nor times tell anything: what is in it is looked at. */
-	bool same = r == 0 && type == o->c->type &&
-		    (S_ISDIR(type) ? now.ino == o->c->base.ino && now.dev == o->c->base.dev
-				   : ward_host_same(&now, &o->c->base, now.nlink != o->c->base.nlink));
+	bool same =
+		r == 0 && type == o->c->type &&
+		(S_ISDIR(type) ? now.ino == o->c->base.ino && now.dev == o->c->base.dev
+			       : ward_host_same(&now, &o->c->base, now.nlink != o->c->base.nlink));
 	if (!same) {
 		end(o, WARD_APPLY_CONFLICT, "the project's file has changed since");
 		return;
@@ -353,7 +357,8 @@ static void do_remove(struct one *o)
 	if (r == 0)
 		end(o, WARD_APPLY_DONE, "removed");
 	else if (r == -ENOTEMPTY || r == -EEXIST)
-		end(o, WARD_APPLY_CONFLICT, "the project has files in it that the session did not remove");
+		end(o, WARD_APPLY_CONFLICT,
+			"the project has files in it that the session did not remove");
 	else
 		end_errno(o, r, "could not be removed");
 }
@@ -402,8 +407,9 @@ static bool do_rename(struct one *o)
 		end_errno(o, r, "what is to be renamed");
 		return true;
 	}
-	bool same = type == c->type && (S_ISDIR(type) ? now.ino == c->base.ino && now.dev == c->base.dev
-						      : ward_host_same(&now, &c->base, true));
+	bool same =
+		type == c->type && (S_ISDIR(type) ? now.ino == c->base.ino && now.dev == c->base.dev
+						  : ward_host_same(&now, &c->base, true));
 	if (!same) {
 		end(o, WARD_APPLY_CONFLICT, "the project's file has changed since");
 		return true;
@@ -421,8 +427,7 @@ static bool do_rename(struct one *o)
 	else
 		r = rename_at(dir, name, o->dir, o->name, RENAME_NOREPLACE);
 	if (r == 0)
-		end(o, WARD_APPLY_DONE,
-			c->kind == WARD_CHANGE_LINKED ? "linked" : "renamed");
+		end(o, WARD_APPLY_DONE, c->kind == WARD_CHANGE_LINKED ? "linked" : "renamed");
 	else
 		end_errno(o, r, "could not be renamed");
 	return r == 0;
@@ -474,9 +479,9 @@ static void do_moves(struct ward_apply *a, const bool *wanted)
 				is_dir_gone(v) != (k < c->n))
 				continue;
 			do_one(a, i,
-				is_dir_gone(v)			? do_remove
-				: v->kind == WARD_CHANGE_ADDED	? do_mkdir
-								: try_rename);
+				is_dir_gone(v)		       ? do_remove
+				: v->kind == WARD_CHANGE_ADDED ? do_mkdir
+							       : try_rename);
 			more = more || settled(a->ends[i]);
 		}
 		if (a->dry)

@@ -167,10 +167,8 @@ static int is_unchanged(const struct work *w, const struct ward_change *c)
 static int add_staged(struct work *w, uint32_t file)
 {
 	const struct ward_journal_file *f = &w->j->files[file];
-	struct ward_change c = {.kind = WARD_CHANGE_MODIFIED,
-		.type = f->type,
-		.has_base = true,
-		.base = f->base};
+	struct ward_change c = {
+		.kind = WARD_CHANGE_MODIFIED, .type = f->type, .has_base = true, .base = f->base};
 	c.path = seen_at(w, file, 0, &c.root);
 	if (!c.path)
 		return 0;
@@ -255,7 +253,8 @@ static int by_change(const void *a, const void *b)
 		return x->root < y->root ? -1 : 1;
 	int r = strcmp(x->path, y->path);
 	/* What goes makes room for what comes. */
-	return r ? r : (int)(y->kind == WARD_CHANGE_REMOVED) - (int)(x->kind == WARD_CHANGE_REMOVED);
+	return r ? r
+		 : (int)(y->kind == WARD_CHANGE_REMOVED) - (int)(x->kind == WARD_CHANGE_REMOVED);
 }
 
 static int find_changes(struct work *w)

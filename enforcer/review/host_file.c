@@ -59,7 +59,8 @@ static uint64_t ns_of(const struct statx_timestamp *t)
 int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type)
 {
 	struct statx s;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &s) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
+		    &s) < 0)
 		return -errno;
 	*ret = (struct ward_review_base){.dev = makedev(s.stx_dev_major, s.stx_dev_minor),
 		.ino = s.stx_ino,

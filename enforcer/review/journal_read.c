@@ -208,8 +208,8 @@ static int read_name(struct ward_journal *j, struct fields *f, size_t *room)
 	const char *name = next_bytes(f);
 	n.file = file_number(f, true);
 	n.was = file_number(f, true);
-	if (f->bad || !name || !good_name(name) || !known(j, n.dir) || (n.file && !known(j, n.file)) ||
-		(n.was && !known(j, n.was)))
+	if (f->bad || !name || !good_name(name) || !known(j, n.dir) ||
+		(n.file && !known(j, n.file)) || (n.was && !known(j, n.was)))
 		return -EBADMSG;
 	if (j->n_names == *room) {
 		size_t more = *room ? *room * 2 : 256;
@@ -341,8 +341,9 @@ int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err
 		r = read_lines(&j, text.data);
 	if (r < 0) {
 		ward_journal_clear(&j);
-		return r == -EBADMSG ? ward_err_set(err, r, "the journal of staged changes is damaged")
-				     : ward_err_sys(err, r, "the journal of staged changes");
+		return r == -EBADMSG
+			       ? ward_err_set(err, r, "the journal of staged changes is damaged")
+			       : ward_err_sys(err, r, "the journal of staged changes");
 	}
 	settle(&j);
 	*ret = j;

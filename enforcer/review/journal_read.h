@@ -8,10 +8,10 @@ struct ward_journal_file {
 	bool known, has_lower, staged, has_base;
 	mode_t type;
 	size_t root;
-	char *path;			     /* the host's */
-	struct ward_review_base base;	     /* as it was first seen, or copied */
-	uint32_t entry;			     /* 1 + index of the first name that leads to it; 0: none */
-	bool left;			     /* its place on the host leads elsewhere, or to nothing */
+	char *path;		      /* the host's */
+	struct ward_review_base base; /* as it was first seen, or copied */
+	uint32_t entry;		      /* 1 + index of the first name that leads to it; 0: none */
+	bool left;		      /* its place on the host leads elsewhere, or to nothing */
 };
 
 struct ward_journal_name {
@@ -25,7 +25,8 @@ struct ward_journal {
 	size_t n_roots;
 	struct ward_journal_file *files; /* by number */
 	size_t n_files;
-	struct ward_journal_name *names; /* those that differ from the host's, by directory and name */
+	struct ward_journal_name
+		*names; /* those that differ from the host's, by directory and name */
 	size_t n_names;
 };
 

@@ -50,13 +50,13 @@ enum ward_change_kind {
 
 struct ward_change {
 	enum ward_change_kind kind;
-	size_t root;	/* of the session's directories */
-	char *path;	/* relative to it; of what was removed, the host's */
-	char *from;	/* of what was renamed or linked: where the host has it; else NULL */
+	size_t root; /* of the session's directories */
+	char *path;  /* relative to it; of what was removed, the host's */
+	char *from;  /* of what was renamed or linked: where the host has it; else NULL */
 	size_t from_root;
-	mode_t type;	/* S_IFMT bits of what it is, or was */
-	mode_t mode;	/* permissions that it has; of what was removed, had */
-	uint64_t size;	/* of content */
+	mode_t type;	 /* S_IFMT bits of what it is, or was */
+	mode_t mode;	 /* permissions that it has; of what was removed, had */
+	uint64_t size;	 /* of content */
 	uint32_t object; /* its content is objects/N; 0: the host's file has it */
 	bool has_base;	 /* there is a file of the host's to be compared: */
 	struct ward_review_base base;
@@ -75,7 +75,8 @@ struct ward_review_changes {
  * session saw. Files that were staged and are as before are no changes. -EBADMSG: it is damaged.
  * *ret is the caller's.
  */
-int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
+int ward_changes_read(
+	int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
 /*
  * What a person approves: SHA-256 over each change with the identity of the host's file and the
@@ -103,9 +104,9 @@ enum ward_apply_end {
 struct ward_apply {
 	int dir_fd; /* of what was staged */
 	const struct ward_review_changes *changes;
-	int roots[16];			/* the session's directories, O_PATH; -1: not this one */
-	enum ward_apply_end *ends;	/* one for each change; those that are not NONE are left */
-	char (*why)[128];		/* what is to be said of each */
+	int roots[16];		   /* the session's directories, O_PATH; -1: not this one */
+	enum ward_apply_end *ends; /* one for each change; those that are not NONE are left */
+	char (*why)[128];	   /* what is to be said of each */
 	bool dry;
 };
 

@@ -57,7 +57,8 @@ int ward_backing_reopen_itself(int fd, int flags, int *ret_fd) ward_must_check;
 
 /* 0 if the daemon's present identity may search the directory dirfd, -EACCES if not. */
 int ward_backing_searchable(int dirfd) ward_must_check;
-/* Names that were staged survive a power cut from then on; where nothing is staged, nothing to do. */
+/* Names that were staged survive a power cut from then on; where nothing is staged, nothing to do.
+ */
 int ward_backing_sync(void) ward_must_check;
 /* Is fd's file the host's, which may yet be staged? Then no backing id is for it. */
 bool ward_backing_may_stage(int fd);

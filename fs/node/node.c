@@ -62,8 +62,7 @@ static struct ward_node *find_ino(
 	return NULL;
 }
 
-struct ward_handle *ward_node_handles(
-	const struct ward_nodes *nodes, const struct ward_file_id *id)
+struct ward_handle *ward_node_handles(const struct ward_nodes *nodes, const struct ward_file_id *id)
 {
 	const struct ward_node *node = find_ino(nodes, id, S_IFREG);
 

@@ -169,8 +169,7 @@ static int make(
 	 * the caller could open does not matter. */
 	if (r < 0) {
 		ward_op_end(op);
-		r = ward_backing_reopen_itself(
-			ward_handle_locks(h), h->flags & O_ACCMODE, &l->fd);
+		r = ward_backing_reopen_itself(ward_handle_locks(h), h->flags & O_ACCMODE, &l->fd);
 	}
 	if (r == -EACCES)
 		r = borrow(op->tree, h, l);
@@ -548,7 +547,8 @@ static void *wait_for_lock(void *arg)
 	w->thread = pthread_self();
 	atomic_store(&w->started, true);
 	if (tries(w->flock_op))
-		r = ward_lock_try(w->tree, w->handle, w->locker ? w->locker->fd : ward_handle_locks(w->handle),
+		r = ward_lock_try(w->tree, w->handle,
+			w->locker ? w->locker->fd : ward_handle_locks(w->handle),
 			w->locker ? &w->lock : NULL, w->flock_op);
 	else
 		r = obtain(w);

@@ -17,6 +17,17 @@
 /* How often a file is staged that is removed and made anew all the while. */
 #define STAGE_TRIES 8
 
+/* What could not be begun; nothing is known of files yet. */
+static void drop(struct ward_review *rv)
+{
+	if (rv->objects_fd >= 0)
+		close(rv->objects_fd);
+	if (rv->journal_fd >= 0)
+		close(rv->journal_fd);
+	pthread_rwlock_destroy(&rv->lock);
+	free(rv);
+}
+
 int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
@@ -48,46 +59,14 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 		r = ward_review_write(rv, &line);
 	}
 	if (r < 0) {
-		ward_review_free(rv);
+		drop(rv);
 		return ward_err_sys(err, r, "staged changes");
 	}
 	*ret = rv;
 	return 0;
 }
 
-void ward_review_free(struct ward_review *rv)
-{
-	struct ward_review_file *f, *next;
-
-	if (!rv)
-		return;
-	for (f = rv->all; f; f = next) {
-		struct ward_review_name *n;
-
-		next = f->all_next;
-		while ((n = LIST_FIRST(&f->names)))
-			ward_review_name_free(rv, n);
-	}
-	for (f = rv->all; f; f = next) {
-		next = f->all_next;
-		free(f->path);
-		free(f);
-	}
-	for (size_t i = 0; i < rv->n_roots; i++)
-		free(rv->roots[i].path);
-	free(rv->lowers.v);
-	free(rv->objects.v);
-	free(rv->names.v);
-	if (rv->objects_fd >= 0)
-		close(rv->objects_fd);
-	if (rv->journal_fd >= 0)
-		close(rv->journal_fd);
-	pthread_rwlock_destroy(&rv->lock);
-	free(rv);
-}
-
-int ward_review_add_root(
-	struct ward_review *rv, int root_fd, bool stages, struct ward_err *err)
+int ward_review_add_root(struct ward_review *rv, int root_fd, bool stages, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const size_t i = rv->n_roots;
@@ -118,7 +97,8 @@ void ward_review_on_staged(
 /* --- looked at --- */
 
 /* What is at a known file's name. */
-static int stat_known(struct ward_review *rv, const struct ward_review_at *at, struct ward_file *ret)
+static int stat_known(
+	struct ward_review *rv, const struct ward_review_at *at, struct ward_file *ret)
 {
 	ward_cleanup_fd int fd = -1;
 	char name[WARD_REVIEW_NAME];
@@ -216,11 +196,11 @@ static int open_there(
 		return r;
 	if (!at.there)
 		return -ENOENT;
-	if (writes(flags) && !S_ISDIR(ward_review_type_at(&at)) &&
-		!(at.file && at.file->staged)) {
+	if (writes(flags) && !S_ISDIR(ward_review_type_at(&at)) && !(at.file && at.file->staged)) {
 		/* The owner's right to write is the host's to say. */
 		if (S_ISREG(ward_review_type_at(&at)))
-			return ward_review_open_at(rv, dirfd, name, &at, flags & ~O_APPEND, ret_stage);
+			return ward_review_open_at(
+				rv, dirfd, name, &at, flags & ~O_APPEND, ret_stage);
 		return ward_review_open_at(rv, dirfd, name, &at, flags, ret_fd);
 	}
 	if (!at.file)
@@ -254,8 +234,8 @@ int ward_review_open(
 }
 
 /* What fd leads to. 0, or WARD_REVIEW_LOWER: nothing is staged there. */
-static int file_of(struct ward_review *rv, int fd, struct statx *stx,
-	struct ward_review_file **ret, bool *ret_object)
+static int file_of(struct ward_review *rv, int fd, struct statx *stx, struct ward_review_file **ret,
+	bool *ret_object)
 {
 	struct ward_review_key key;
 	int r = ward_review_statx(fd, "", stx);

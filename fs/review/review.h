@@ -40,27 +40,26 @@
 struct ward_review;
 
 /*
- * The layer with the empty store beneath the directory store_fd (borrowed, must outlive it). It
- * acts as the process does: with the identity that serves.
+ * The layer with the empty store beneath the directory store_fd (borrowed, must outlive it), for
+ * as long as the process lives. It acts as that does: with the identity that serves.
  */
 int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err) ward_must_check;
-void ward_review_free(struct ward_review *rv);
 /*
  * What is in the directory root_fd (borrowed) is staged; or it is written to as without review,
  * although it may be on the device of a tree that is. Trees come in the order of the session.
  */
-int ward_review_add_root(struct ward_review *rv, int root_fd, bool stages,
-	struct ward_err *err) ward_must_check;
+int ward_review_add_root(
+	struct ward_review *rv, int root_fd, bool stages, struct ward_err *err) ward_must_check;
 /*
  * fn(user, id) is called, without a lock, when the host's file id was staged: descriptors that are
  * open on it are to be exchanged (ward_review_fresh()).
  */
-void ward_review_on_staged(struct ward_review *rv,
-	void (*fn)(void *user, const struct ward_file_id *id), void *user);
+void ward_review_on_staged(
+	struct ward_review *rv, void (*fn)(void *user, const struct ward_file_id *id), void *user);
 
 /* name below dirfd; "" is the directory itself. */
-int ward_review_stat(struct ward_review *rv, int dirfd, const char *name,
-	struct ward_file *ret) ward_must_check;
+int ward_review_stat(
+	struct ward_review *rv, int dirfd, const char *name, struct ward_file *ret) ward_must_check;
 /* file was read from stx, of the host or of an object: makes it what the session sees. */
 void ward_review_show(struct ward_review *rv, const struct statx *stx, struct ward_file *file);
 /* openat2(2) as ward_backing_open() does it. */
@@ -79,8 +78,8 @@ enum ward_review_need {
  * The same; stages the file if it is not yet, before its attributes are changed. What is staged is
  * ours, so that the kernel would let us: `need` is asked of what the session sees.
  */
-int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need,
-	int *ret_fd) ward_must_check;
+int ward_review_own(
+	struct ward_review *rv, int fd, enum ward_review_need need, int *ret_fd) ward_must_check;
 /* Makes an open descriptor of a file that has been staged since lead to the object. */
 int ward_review_fresh(struct ward_review *rv, int fd, int flags) ward_must_check;
 /* Is it a file of the host's that is not staged, and may be one day? */

@@ -50,8 +50,7 @@ static struct timespec time_of(const struct statx_timestamp *t)
 	return (struct timespec){.tv_sec = t->tv_sec, .tv_nsec = t->tv_nsec};
 }
 
-int ward_review_placed(
-	struct ward_review *rv, struct ward_review_file *f, const struct statx *base)
+int ward_review_placed(struct ward_review *rv, struct ward_review_file *f, const struct statx *base)
 {
 	char name[WARD_REVIEW_NAME];
 	struct statx stx;

@@ -65,7 +65,7 @@ struct ward_review {
 	off_t journal_len;
 	uint64_t store_dev;
 	uid_t uid_served; /* whom the process acts as: it may not ask while it serves */
-	uint32_t next; /* the number of the next file */
+	uint32_t next;	  /* the number of the next file */
 	atomic_uint next_copy;
 	struct {
 		int fd;
@@ -93,8 +93,7 @@ void ward_review_hash_object(struct ward_review *rv, struct ward_review_file *f)
 struct ward_review_name *ward_review_name_new(
 	struct ward_review *rv, struct ward_review_file *dir, const char *name);
 void ward_review_name_free(struct ward_review *rv, struct ward_review_name *n);
-void ward_review_object_name(
-	const struct ward_review_file *f, char ret[WARD_REVIEW_NAME]);
+void ward_review_object_name(const struct ward_review_file *f, char ret[WARD_REVIEW_NAME]);
 
 /* --- review_journal.c: lines of the journal (journal.h). Locked for writing. --- */
 /* A file is known from now on; base: of the host's, as it was seen, NULL: the session made it. */

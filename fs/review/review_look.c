@@ -139,8 +139,7 @@ struct entries {
 
 static int add(struct entries *e, const char *name, size_t name_len, uint64_t ino, uint8_t type)
 {
-	const size_t need =
-		(offsetof(struct dent, name) + name_len + 1 + 7) & ~(size_t)7;
+	const size_t need = (offsetof(struct dent, name) + name_len + 1 + 7) & ~(size_t)7;
 	struct dent *d;
 
 	if (e->room - e->len < need) {
@@ -240,8 +239,7 @@ int ward_review_list_locked(struct ward_review *rv, int fd, struct ward_review_e
 	dir = ward_review_covers(rv, &stx) ? ward_review_by_key(rv, &key) : NULL;
 	r = add_own(rv, fd, dir, &e);
 	if (dir) {
-		LIST_FOREACH(n, &dir->names, in_dir)
-		{
+		LIST_FOREACH(n, &dir->names, in_dir) {
 			if (r == 0 && n->file)
 				r = add(&e, n->text, n->len, n->file->id.ino,
 					(uint8_t)IFTODT(n->file->type));

@@ -130,8 +130,8 @@ int ward_review_open_lower(
 
 	if (!f->has_lower)
 		return -ESTALE;
-	fd = ward_fd_openat2(rv->roots[f->root].fd, *f->path ? f->path : ".",
-		S_ISLNK(f->type) ? &link : &how);
+	fd = ward_fd_openat2(
+		rv->roots[f->root].fd, *f->path ? f->path : ".", S_ISLNK(f->type) ? &link : &how);
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? -ESTALE : fd;
 	r = ward_review_statx(fd, "", &stx);

@@ -188,13 +188,13 @@ static int move_made(struct ward_review *rv, const struct change *c, struct ward
 					fchmodat(c->object, MAKING, st.st_mode | 0700, 0) < 0))
 		return -errno;
 	r = syscall(SYS_renameat2, c->object, MAKING, rv->objects_fd, name, 0) < 0 ? -errno : 0;
-	if (r == 0 && S_ISDIR(f->type) &&
-		fchmodat(rv->objects_fd, name, st.st_mode & 07777, 0) < 0)
+	if (r == 0 && S_ISDIR(f->type) && fchmodat(rv->objects_fd, name, st.st_mode & 07777, 0) < 0)
 		r = -errno;
 	return r;
 }
 
-static int make_there(const struct change *c, mode_t mode, const char *target, int flags, int *ret_fd)
+static int make_there(
+	const struct change *c, mode_t mode, const char *target, int flags, int *ret_fd)
 {
 	const struct open_how how = {
 		.flags = (uint64_t)(unsigned)(flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW |
@@ -294,8 +294,8 @@ static int make_unnamed(
 	return 0;
 }
 
-int ward_review_create(struct ward_review *rv, int dirfd, const char *name, int flags, mode_t mode,
-	int *ret_fd)
+int ward_review_create(
+	struct ward_review *rv, int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
 {
 	ward_cleanup_fd int fd = -1;
 	struct change c;

@@ -99,7 +99,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				"review diff needs one of --name-status, --stat and --json: it cannot "
 				"show content yet");
 		if (a->what != APPLY && (a->dry || a->manifest))
-			ward_arguments_wrong(state, "--dry-run and --manifest go with review apply");
+			ward_arguments_wrong(
+				state, "--dry-run and --manifest go with review apply");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -254,9 +255,11 @@ static void choose(const struct args *a, const struct ward_review_meant *m, stru
 		const char *flag = wanted[i] && !itself ? ward_review_flag(m, c) : "";
 		int error = wanted[i] ? ward_review_decide(m, c, rule) : 0;
 		if (error) {
-			snprintf(ap->why[i], sizeof(ap->why[i]), "today's policy refuses it (%.80s)", rule);
+			snprintf(ap->why[i], sizeof(ap->why[i]),
+				"today's policy refuses it (%.80s)", rule);
 		} else if (*flag) {
-			snprintf(ap->why[i], sizeof(ap->why[i]), "%s: name it itself to apply it", flag);
+			snprintf(ap->why[i], sizeof(ap->why[i]), "%s: name it itself to apply it",
+				flag);
 		} else {
 			continue;
 		}
@@ -288,8 +291,8 @@ static int tell(const struct ward_review_meant *m, const struct ward_apply *ap)
 			break;
 		}
 	}
-	ward_outf(ap->dry ? "%zu would be applied, %zu would not\n" : "%zu applied, %zu not\n", done,
-		left);
+	ward_outf(ap->dry ? "%zu would be applied, %zu would not\n" : "%zu applied, %zu not\n",
+		done, left);
 	return left ? 1 : 0;
 }
 

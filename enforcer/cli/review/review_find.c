@@ -44,8 +44,8 @@ static bool is_of(const struct ward_review_meant *m, int dir_fd)
 
 static int find_last(struct ward_review_meant *m, struct ward_err *err)
 {
-	int fd = openat(ward_store_dir(m->store), REVIEWS,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(
+		ward_store_dir(m->store), REVIEWS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct timespec best = {.tv_sec = 0};
 	for (struct dirent *e = NULL; d && (e = readdir(d));) {
@@ -89,8 +89,8 @@ static void open_roots(struct ward_review_meant *m)
 			if (m->roots[i] >= 0 || !m->place.sources[k] ||
 				strcmp(m->changes.roots[i], m->place.sources[k]) != 0)
 				continue;
-			m->roots[i] = open(m->place.sources[k],
-				O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			m->roots[i] = open(
+				m->place.sources[k], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			m->trees[i] = s->trees[k].path;
 		}
 }

@@ -12,17 +12,17 @@ struct ward_review_meant {
 	char *session;
 	int dir_fd; /* of what was staged */
 	struct ward_review_changes changes;
-	int roots[16];	    /* O_PATH, -1: not served by this project's policy */
+	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
 	const char *trees[16]; /* sandbox paths of the same; borrowed */
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 };
 
 /*
- * session NULL: the last one of this project that staged anything. Refuses one that still runs. Acts
- * on files as the project's owner. Clear it also on failure.
+ * session NULL: the last one of this project that staged anything. Refuses one that still runs.
+ * Acts on files as the project's owner. Clear it also on failure.
  */
-int ward_review_meant_find(const char *session, struct ward_review_meant *ret,
-	struct ward_err *err) ward_must_check;
+int ward_review_meant_find(
+	const char *session, struct ward_review_meant *ret, struct ward_err *err) ward_must_check;
 void ward_review_meant_clear(struct ward_review_meant *m);
 
 /* What is said of a change besides: "", or why it is applied only where it is named itself. */

@@ -286,7 +286,7 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 	ward_msg_init(m, WARD_MSG_CONFIG);
 	ward_msg_put_str(m, g->store.name);
 	ward_msg_put_u32(m, flags | (g->moves >= 0 ? WARD_FS_MOVES : 0) |
-				   (g->review >= 0 ? WARD_FS_REVIEW : 0));
+				    (g->review >= 0 ? WARD_FS_REVIEW : 0));
 	ward_msg_put_u32(m, id->owner_uid);
 	ward_msg_put_u32(m, id->owner_gid);
 	ward_msg_put_u32(m, (uint32_t)id->n_groups);

@@ -734,9 +734,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_guards_say(&p->known, o->say, err);
 	if (r == 0)
 		r = open_home(o, p, err);
-	if (r == 0)
-		r = ward_plan_staged(o, p, err);
-	if (r == 0)
+	if (r == 0 && (r = ward_plan_staged(o, p, err)) == 0)
 		r = start_directory(p, err);
 	return r < 0 ? r : find_entered(p, err);
 }

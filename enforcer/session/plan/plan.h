@@ -85,7 +85,7 @@ struct ward_run_plan {
 	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8];   /* WARD_POLICY_TREES_MAX */
 	size_t n_trees;
-	enum ward_changes changes; /* of all trees that are directories of the host */
+	enum ward_changes changes;    /* of all trees that are directories of the host */
 	struct ward_tree_spots spots; /* of the trees; empty where the host is in plain view */
 	char **reads; /* [system] read as absolute host paths, owned; what is absent is left out */
 	char **reads_at;	       /* each once more in the agent's home, owned; NULL: not */

@@ -125,10 +125,9 @@ static size_t list_trees(const struct ward_running *r, struct ward_guard_tree re
 			.fuse = r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1,
 			.backing = last ? p->single_files : p->trees[i].backing,
 			.elsewhere = last ? 0 : p->spots.elsewhere[i],
-			.kind = last ? WARD_FS_TREE_FILES
-				     : ward_run_stages(p, i)
-					     ? WARD_FS_TREE_STAGED
-					     : WARD_FS_TREE_DIRECTORY};
+			.kind = last			? WARD_FS_TREE_FILES
+				: ward_run_stages(p, i) ? WARD_FS_TREE_STAGED
+							: WARD_FS_TREE_DIRECTORY};
 	}
 	return p->n_trees + files;
 }

@@ -42,8 +42,9 @@ static char *describe(struct ward_running *r, int dir)
 		said = asprintf(&text, "what was staged cannot be read: %s", why.text);
 	} else {
 		ward_cleanup_free char *line = ward_changes_line(&c);
-		said = line ? asprintf(&text, c.n ? "%s; nothing is in the project yet: wardfs review %s"
-						  : "%s",
+		said = line ? asprintf(&text,
+				      c.n ? "%s; nothing is in the project yet: wardfs review %s"
+					  : "%s",
 				      line, r->guard.store.name)
 			    : -1;
 	}

@@ -58,7 +58,8 @@ struct ward_left {
 /* May the command write what stands at path (relative to the tree, not empty)? */
 typedef bool ward_executed_may_fn(void *arg, const char *path);
 
-/* Does the list name path (relative to a tree), or a directory that it lies in? Also without memory.
+/* Does the list name path (relative to a tree), or a directory that it lies in? Also without
+ * memory.
  */
 bool ward_executed_named(const char *path);
 

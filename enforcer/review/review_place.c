@@ -19,8 +19,8 @@ static int open_dir(int at, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-int ward_reviews_make(int state_fd, const char *session, uid_t uid, gid_t gid, int *ret_fd,
-	struct ward_err *err)
+int ward_reviews_make(
+	int state_fd, const char *session, uid_t uid, gid_t gid, int *ret_fd, struct ward_err *err)
 {
 	if (mkdirat(state_fd, REVIEWS, 0711) < 0 && errno != EEXIST)
 		return ward_err_sys(err, -errno, "%s in the state directory", REVIEWS);
