@@ -228,6 +228,10 @@ static bool clear_beside(const struct one *o)
 
 static void do_add(struct one *o)
 {
+	if (!S_ISREG(o->c->type) && !S_ISLNK(o->c->type)) {
+		end(o, WARD_APPLY_REFUSED, "it is a pipe, a socket or a device");
+		return;
+	}
 	if (has_object(o, o->name)) {
 		end(o, WARD_APPLY_ALREADY, "the project has it");
 		return;
@@ -286,8 +290,7 @@ static void do_modify(struct one *o)
 		end_errno(o, r, "it is not in the project any more");
 		return;
 	}
-	/* A rename of ours changed its ctime; what else changes ctime alone is looked at in it. */
-	if (!ward_host_same(&now, &o->c->base, true) || type != o->c->type) {
+	if (!ward_host_same(&now, &o->c->base, o->c->moved) || type != o->c->type) {
 		end(o, WARD_APPLY_CONFLICT, "the project's file has changed since");
 		return;
 	}
@@ -407,9 +410,9 @@ static bool do_rename(struct one *o)
 		end_errno(o, r, "what is to be renamed");
 		return true;
 	}
-	bool same =
-		type == c->type && (S_ISDIR(type) ? now.ino == c->base.ino && now.dev == c->base.dev
-						  : ward_host_same(&now, &c->base, true));
+	bool same = type == c->type &&
+		    (S_ISDIR(type) ? now.ino == c->base.ino && now.dev == c->base.dev
+				   : ward_host_same(&now, &c->base, now.nlink != c->base.nlink));
 	if (!same) {
 		end(o, WARD_APPLY_CONFLICT, "the project's file has changed since");
 		return true;

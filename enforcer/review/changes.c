@@ -174,6 +174,7 @@ static int add_staged(struct work *w, uint32_t file)
 		return 0;
 	/* Where it is now; where the host has it. */
 	if (f->entry) {
+		c.moved = true;
 		c.from = strdup(f->path);
 		c.from_root = f->root;
 	}

@@ -58,6 +58,7 @@ struct ward_change {
 	mode_t mode;	 /* permissions that it has; of what was removed, had */
 	uint64_t size;	 /* of content */
 	uint32_t object; /* its content is objects/N; 0: the host's file has it */
+	bool moved;	 /* the same session renamed it: the host's then has another ctime */
 	bool has_base;	 /* there is a file of the host's to be compared: */
 	struct ward_review_base base;
 };

@@ -178,7 +178,7 @@ static int walk(const struct ward_review_meant *m, size_t root, const char *path
 int ward_review_decide(
 	const struct ward_review_meant *m, const struct ward_change *c, char ret_rule[128])
 {
-	const struct ward_state *state = NULL, *state2 = NULL;
+	const struct ward_state *state = NULL, *state2 = NULL, *root = NULL;
 	struct ward_request req = {.rights = WARD_RIGHT_WRITE, .action = WARD_ACTION_ACCESS};
 	snprintf(ret_rule, 128, "default");
 	if (m->roots[c->root] < 0 || (c->from && m->roots[c->from_root] < 0))
@@ -187,6 +187,8 @@ int ward_review_decide(
 	int r = walk(m, moves ? c->from_root : c->root, moves ? c->from : c->path, &state);
 	if (r == 0 && moves)
 		r = walk(m, c->root, c->path, &state2);
+	if (r == 0)
+		r = ward_policy_tree_root(m->place.policy, m->trees[c->root], &root);
 	if (S_ISDIR(c->type))
 		req.flags |= WARD_REQUEST_DIR;
 	if (S_ISLNK(c->type))
@@ -205,11 +207,13 @@ int ward_review_decide(
 	if (r == 0) {
 		req.state = state;
 		req.state2 = state2;
+		req.root = root;
 		d = ward_policy_decide(m->place.policy, &req, NULL);
 		if (d.rule)
 			snprintf(ret_rule, 128, "%s:%u", d.rule->file, d.rule->line);
 	}
 	ward_policy_state_put(m->place.policy, state);
 	ward_policy_state_put(m->place.policy, state2);
+	ward_policy_state_put(m->place.policy, root);
 	return r == 0 && d.verdict == WARD_VERDICT_ALLOW ? 0 : d.error ? d.error : EACCES;
 }

@@ -3,19 +3,24 @@
 # Review sessions from end to end: what is staged does not reach the project, apply puts it there
 # file by file, and nothing else is touched. Attacks come with their control.
 # timeout: 600
+# shellcheck disable=SC2016
 set -eu
-. "$WARD_SRC/tests/cases/run/lib/run.sh"
+. "$WARD_SRC/tests/lib.sh"
 
 PROJECT=$WARD_TMP/project
 OUTSIDE=$WARD_TMP/outside
 fresh() {
+	cd "$WARD_TMP"
 	rm -rf "$PROJECT" "$OUTSIDE"
-	mkdir "$PROJECT" "$OUTSIDE" "$PROJECT/d" "$PROJECT/gone"
+	project "$PROJECT"
 	cd "$PROJECT"
+	mkdir "$OUTSIDE" d gone
 	for f in changed removed renamed d/one d/two gone/a untouched; do echo "old $f" >"$f"; done
 	echo secret >"$OUTSIDE/target"
-	if [ "$(id -u)" = 0 ]; then chown -R "$RUN_UID:$RUN_UID" "$PROJECT"; fi
+	own
 }
+# Root's sessions belong to whom the project belongs to.
+own() { chown -R --reference="$PROJECT" "$PROJECT"/*; }
 digest() { find . -type f ! -path './.git/*' -exec sha256sum {} + | sort -k2; }
 CHANGES='echo new >>changed; rm removed; mv renamed moved; mv d e; echo more >>e/two; rm -r gone
 	mkdir gone sub; echo b >gone/b; echo z >sub/z; ln -s changed link; mkfifo pipe
@@ -49,9 +54,9 @@ expect 0 "$WARDFS" review apply changed
 [ "$(tail -1 changed)" = new ] && [ -e removed ] || fail "one path applies that path"
 expect 1 "$WARDFS" review apply
 has "$ERR" "pipe: not applied"
-[ ! -e removed ] && [ "$(cat moved)" = "old renamed" ] && [ "$(cat sub/z)" = z ] || fail "apply"
+[ ! -e removed ] && [ "$(cat moved)" = "old renamed" ] && [ "$(cat sub/z)" = z ] || fail "apply: $ERR; $(find . -path ./.git -prune -o -print)"
 [ "$(cat e/two)" = "old d/two
-more" ] && [ "$(ls gone)" = b ] && [ "$(readlink link)" = changed ] || fail "apply"
+more" ] && [ "$(ls gone)" = b ] && [ "$(readlink link)" = changed ] || fail "apply: $ERR; $(find . -path ./.git -prune -o -print)"
 [ "$(cat untouched)" = "old untouched" ] || fail "an unchanged file was touched"
 left=$(find . -name '.wardfs-apply*')
 [ -z "$left" ] || fail "left behind: $left"
@@ -71,8 +76,11 @@ has "$OUT" "x"
 
 echo "--- what the host changed since is a conflict; the rest is applied"
 fresh
-expect 0 "$WARDFS" run --review -s two -- sh -c 'echo new >>changed; echo new >>d/one; rm removed; echo a >added'
+expect 0 "$WARDFS" run --review -s two -- sh -c 'echo new >>changed; echo new >>d/one; echo new >d/two; rm removed; echo a >added'
 sleep 0.1
+touch -r d/two "$WARD_TMP/stamp"
+printf 'OLD d/two\n' >d/two
+touch -r "$WARD_TMP/stamp" d/two
 echo host >>changed
 echo host >>removed
 echo host >added
@@ -80,6 +88,9 @@ expect 1 "$WARDFS" review apply
 has "$ERR" "changed: not applied: the project's file has changed since"
 has "$ERR" "removed: not applied"
 has "$ERR" "added: not applied"
+# Of the same size and the same times, but for the one that no program sets.
+has "$ERR" "d/two: not applied"
+[ "$(cat d/two)" = "OLD d/two" ] || fail "a change of the host with old times was lost"
 [ "$(tail -1 changed)" = host ] && [ "$(tail -1 removed)" = host ] && [ "$(cat added)" = host ] ||
 	fail "a change of the host was lost"
 [ "$(tail -1 d/one)" = new ] || fail "the rest was not applied"
@@ -131,7 +142,7 @@ echo "--- killed at any moment, each file is as before or as after, and another 
 for i in 1 2 3 4 5 6; do
 	fresh
 	for n in $(seq 60); do echo "old $n" >"f$n"; done
-	[ "$(id -u)" != 0 ] || chown "$RUN_UID:$RUN_UID" f*
+	own
 	expect 0 "$WARDFS" run --review -s "kill$i" -- sh -c 'for n in $(seq 60); do echo "new $n" >f$n; done'
 	"$WARDFS" review apply >/dev/null 2>&1 &
 	pid=$!
