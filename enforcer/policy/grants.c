@@ -355,7 +355,7 @@ static void add(struct ward_granted *ret, struct item *it, uint64_t now_ns)
 {
 	uint32_t rights = it->given.grant.rights | VISIBLE;
 	ret->holds |= rights;
-	/* What is open under it is still there to be seen. */
+	/* Files opened under the grant can still be listed. */
 	if (ward_held_end(&it->given, now_ns) == WARD_GRANT_SPENT)
 		rights = VISIBLE;
 	ret->rights |= rights;
