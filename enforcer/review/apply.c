@@ -296,7 +296,8 @@ static void do_modify(struct one *o)
 	}
 	if (S_ISREG(type) && now.nlink > 1) {
 		end(o, WARD_APPLY_REFUSED,
-			"it has %u names on this host, of which one alone would change", now.nlink);
+			"it has %u names on this host, and one of them alone would change",
+			now.nlink);
 		return;
 	}
 	if (o->a->dry) {

@@ -699,9 +699,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	r = check_lifts(p, err);
 	if (r == 0)
 		r = make_points(p, err);
-	if (r == 0)
-		r = check_hides(o, p, err);
-	if (r == 0)
+	if (r == 0 && (r = check_hides(o, p, err)) == 0)
 		r = find_reads(p, err);
 	if (r == 0)
 		r = check_overlaps(o, p, err);
