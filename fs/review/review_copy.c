@@ -66,6 +66,7 @@ int ward_review_placed(struct ward_review *rv, struct ward_review_file *f, const
 	f->copied_ctime = time_of(&stx.stx_ctime);
 	if (base) {
 		f->lower_ctime = time_of(&base->stx_ctime);
+		f->lower_nlink = base->stx_nlink;
 		f->foreign = stx.stx_uid != base->stx_uid || stx.stx_gid != base->stx_gid;
 	} else {
 		f->lower_ctime = f->copied_ctime;

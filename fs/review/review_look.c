@@ -115,8 +115,13 @@ void ward_review_adjust(struct ward_review *rv, const struct ward_review_file *f
 	}
 	file->id = f->id;
 	st->st_ino = f->id.ino;
+	/*
+	 * Of what is not staged the host's links count as they are now. A name that the session
+	 * took and the host then removes, too, is counted twice: a write then goes to the object,
+	 * and apply looks at the host's links itself.
+	 */
 	if (f->has_lower)
-		nlink += (int64_t)f->lower_nlink;
+		nlink += (int64_t)(is_object || f->staged ? f->lower_nlink : st->st_nlink);
 	st->st_nlink = f->gone || nlink < 0 ? 0 : (nlink_t)nlink;
 	if (!is_object || !f->has_lower)
 		return;

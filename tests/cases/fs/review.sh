@@ -29,7 +29,7 @@ for mode in $MODES; do
 	if (unset FSMOUNT_REVIEW; in_mode "$mode" -c "echo x >>file"); then
 		[ "$(shape)" != "$before" ] || fail "$mode: the control changed nothing"
 	fi
-	rm -rf "$STORES"/*
+	rm -rf "${STORES:?}"/*
 done
 
 for name in names verbs tmpfile trunc pipes users contain deep dir-offsets programs; do
