@@ -287,3 +287,13 @@ void ward_put_hex(struct ward_buf *b, const uint8_t *p, size_t n)
 		ward_buf_add(b, text, 2 * k);
 	}
 }
+
+uint64_t ward_chain_session_sum(const char *name, size_t len, uint64_t records)
+{
+	unsigned char key[crypto_shorthash_KEYBYTES] = {0};
+	uint64_t sum = 0;
+	static_assert(crypto_shorthash_BYTES == sizeof(sum), "a sum");
+	memcpy(key, &records, sizeof(records));
+	(void)crypto_shorthash((unsigned char *)&sum, (const unsigned char *)name, len, key);
+	return sum >> 24;
+}

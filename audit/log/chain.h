@@ -69,3 +69,10 @@ void ward_put_u64(struct ward_buf *b, uint64_t v);
 void ward_put_time(struct ward_buf *b, uint64_t real_ns);
 /* Appends n bytes in lower-case hexadecimal. */
 void ward_put_hex(struct ward_buf *b, const uint8_t *p, size_t n);
+
+/*
+ * A number below 2^40 for a session with so many records. Two lists of different sessions are the
+ * same ones if they are as long and the sums of these numbers are equal, chance aside. It is no
+ * protection against somebody who chooses the names.
+ */
+uint64_t ward_chain_session_sum(const char *name, size_t len, uint64_t records) ward_must_check;

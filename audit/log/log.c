@@ -378,6 +378,10 @@ int ward_log_file(struct ward_log *l, size_t i, struct ward_log_file *ret)
 	if (i >= l->n)
 		return -ENOENT;
 	const struct part *p = &l->v[i];
-	*ret = (struct ward_log_file){.number = p->number, .packed = p->packed, .fd = p->fd};
+	*ret = (struct ward_log_file){.number = p->number,
+		.packed = p->packed,
+		.fd = p->fd,
+		.from = p->from,
+		.size = p->size};
 	return 0;
 }

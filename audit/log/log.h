@@ -53,5 +53,6 @@ struct ward_log_file {
 	unsigned number;
 	bool packed;
 	int fd;
+	uint64_t from, size; /* of its text in that of the log, where that was read */
 };
 int ward_log_file(struct ward_log *l, size_t i, struct ward_log_file *ret) ward_must_check;

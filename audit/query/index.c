@@ -10,7 +10,6 @@
 #include "audit/query/index_db.h"
 #include "audit/query/index_today.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/timestamp.h"
 
 /* Columns of an answer. */
 #define COLUMNS_MAX 64
@@ -205,33 +204,15 @@ static void bind_named(sqlite3_stmt *s, const char *param, const char *text)
 		(void)sqlite3_bind_text(s, at, text, -1, SQLITE_TRANSIENT);
 }
 
-/*
- * The first or the last moment that a beginning of a time ("2026-01-02T03") covers, in ns since
- * 1970. A text that is no such beginning ("2026-01-02T2", up to 29 hours) gives `otherwise`: the
- * filter then checks each record.
- */
-static int64_t bound(const char *text, const char *rest, int64_t otherwise)
-{
-	char whole[WARD_CLOCK_TEXT_MAX];
-	const size_t len = strlen(text);
-	if (len >= sizeof(whole) || len > strlen(rest))
-		return otherwise;
-	memcpy(whole, text, len);
-	strcpy(whole + len, rest + len);
-	const uint64_t ns = ward_timestamp_ns(whole);
-	return ns > 0 && ns <= INT64_MAX ? (int64_t)ns : otherwise;
-}
-
 static bool bind_times(sqlite3_stmt *s, const struct ward_filter *f)
 {
-	const int64_t from = f->since ? bound(f->since, "0000-01-01T00:00:00.000000000Z", -1) : 0;
-	const int64_t to =
-		f->until ? bound(f->until, "9999-12-31T23:59:59.999999999Z", INT64_MAX) : 0;
+	int64_t from = 0, to = 0;
+	const bool exact = ward_index_times(f->since, f->until, &from, &to);
 	if (f->since)
 		(void)sqlite3_bind_int64(s, sqlite3_bind_parameter_index(s, "?6"), from);
 	if (f->until)
 		(void)sqlite3_bind_int64(s, sqlite3_bind_parameter_index(s, "?7"), to);
-	return from >= 0 && to < INT64_MAX;
+	return exact;
 }
 
 /* False: as put_asked(). */

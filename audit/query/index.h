@@ -8,7 +8,7 @@
  *   word     id, text: each text of a record once. Texts of trails that are gone stay.
  *   session  id, name, bytes and records that are in the index, mac of the last of them, lines that
  *            no row can hold (odd), what its files looked like then (stamp), whether it has ended
- *            (settled: index_today.h)
+ *            (settled: index_today.h), sum of its name and records (ward_chain_session_sum())
  *   today    up to which entry the index followed the ledger, what "sessions" looked like then
  *   record   session, seq, at (offset of its line in the trail), time (ns since 1970), pid,
  *            process, parent, read, written; words: kind, verdict, action, path, path2, comm, rule,
@@ -18,7 +18,8 @@
  *   label    session; words: key, value, of session.start
  *   about    session; started (ns since 1970), login, audit_session; words: verb, mode, project,
  *            owner, agent, command (argv, JSON), of session.start; status, signal of session.end
- *            where that is the last record
+ *            where that is the last record; walls: which boundaries held and why others were
+ *            missing (JSON), failed: probes that found a boundary open
  *   labels   a view of label: session (its name), key, value
  *   sessions a view of session and about
  *   records  a view of record and net as in the trail, escaped, with the name of the session, its

@@ -10,6 +10,7 @@
 #include "audit/query/index_today.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 
 /* Texts by their number: many sessions have the same ones. */
@@ -93,19 +94,21 @@ static int text_of(struct ward_index_texts *t, sqlite3_stmt *find, int64_t numbe
 	return 0;
 }
 
-static void put_wanted(struct ward_buf *b, const struct ward_index_wanted *w)
+/* of: the column that names the session. */
+static void put_wanted(struct ward_buf *b, const struct ward_index_wanted *w, const char *of)
 {
 	ward_buf_puts(b, "true");
 	if (w->has_login)
-		ward_buf_puts(b, " AND coalesce(a.login = ?1, false)");
+		ward_buf_printf(b, " AND %s IN (SELECT session FROM about WHERE login = ?1)", of);
 	if (w->has_audit_session)
-		ward_buf_puts(b, " AND coalesce(a.audit_session = ?2, false)");
+		ward_buf_printf(
+			b, " AND %s IN (SELECT session FROM about WHERE audit_session = ?2)", of);
 	for (size_t i = 0; i < w->n_labels; i++)
 		ward_buf_printf(b,
-			" AND EXISTS(SELECT 1 FROM label WHERE session = s.id"
-			" AND key = (SELECT id FROM word WHERE text = ?%zu)"
+			" AND %s IN (SELECT session FROM label WHERE"
+			" key = (SELECT id FROM word WHERE text = ?%zu)"
 			" AND value = (SELECT id FROM word WHERE text = ?%zu))",
-			3 + 2 * i, 4 + 2 * i);
+			of, 3 + 2 * i, 4 + 2 * i);
 }
 
 static void bind_text(sqlite3_stmt *s, int at, const char *text, size_t len)
@@ -174,12 +177,11 @@ const struct ward_index_about *ward_index_abouts_find(
 	return found;
 }
 
-static int list_open(struct ward_index_db *x, struct ward_store_names *ret)
+static int list_names(struct ward_index_db *x, const char *sql, struct ward_store_names *ret)
 {
 	sqlite3_stmt *s = NULL;
 	int r = 0;
-	int rc = sqlite3_prepare_v2(
-		x->db, "SELECT name FROM session WHERE settled < 2 ORDER BY name", -1, &s, NULL);
+	int rc = sqlite3_prepare_v2(x->db, sql, -1, &s, NULL);
 	while (r == 0 && rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 		char **v = reallocarray(ret->v, ret->n + 1, sizeof(*v));
@@ -217,9 +219,13 @@ static int read_rows(struct ward_index_db *x, const struct ward_index_current *n
 	sqlite3_stmt *s = NULL, *find = NULL;
 	ward_buf_puts(&b, "SELECT s.name, s.stamp, s.settled, a.mode, a.project, a.command,"
 			  " a.status, a.signal, a.started, ");
-	put_wanted(&b, wanted);
+	put_wanted(&b, wanted, "s.id");
 	ward_buf_puts(&b, " FROM session s LEFT JOIN about a ON a.session = s.id"
 			  " WHERE s.odd = 0 AND s.records > 0");
+	if (ret->only) {
+		ward_buf_puts(&b, " AND ");
+		put_wanted(&b, wanted, "s.id");
+	}
 	ward_buf_puts(&b, names ? " AND s.name = :name" : " ORDER BY s.name");
 	ret->texts = calloc(1, sizeof(*ret->texts));
 	int r = ret->texts && ward_buf_error(&b) == 0 ? 0 : -ENOMEM;
@@ -259,10 +265,12 @@ static int about(struct ward_store *st, const struct ward_index_wanted *wanted,
 		return r;
 	ward_index_abouts_clear(ret);
 	ret->complete = ward_index_is_of_today(&now);
+	ret->only = ret->complete && wanted && wanted->only;
 	if (wanted)
 		r = read_rows(&x, &now, wanted, names, ret);
 	if (r == 0 && ret->complete)
-		r = list_open(&x, &ret->open);
+		r = list_names(
+			&x, "SELECT name FROM session WHERE settled < 2 ORDER BY name", &ret->open);
 	return r < 0 && r != -ENODATA ? ward_err_sys(err, r, "index") : r;
 }
 
@@ -276,4 +284,151 @@ int ward_index_about_some(struct ward_store *st, const struct ward_index_wanted 
 	const struct ward_store_names *names, struct ward_index_abouts *ret, struct ward_err *err)
 {
 	return about(st, wanted, names, ret, err);
+}
+
+int ward_index_whole(struct ward_store *st, struct ward_index_whole *ret, struct ward_err *err)
+{
+	static const char question[] =
+		"SELECT count(*), coalesce(sum(sum), 0) FROM session WHERE " WARD_INDEX_WHOLE;
+	ward_cleanup(ward_index_db_close) struct ward_index_db x = {0};
+	ward_cleanup(ward_index_current_clear) struct ward_index_current now = {0};
+	sqlite3_stmt *s = NULL;
+	int r = ward_index_open_asked(st, &x, err);
+	if (r == 0)
+		r = ward_index_current_look(st, &x, &now, err);
+	if (r < 0)
+		return r;
+	int rc = sqlite3_prepare_v2(x.db, question, -1, &s, NULL);
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
+		*ret = (struct ward_index_whole){.complete = ward_index_is_of_today(&now),
+			.n = (uint64_t)sqlite3_column_int64(s, 0),
+			.sum = (uint64_t)sqlite3_column_int64(s, 1)};
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_ROW ? 0 : -ENODATA;
+}
+
+/* --- boundaries --- */
+
+struct walls {
+	struct ward_index_db *x;
+	const struct ward_index_wanted *wanted;
+	int64_t from, to;
+	ward_index_walls_fn *fn;
+	void *ctx;
+};
+
+/* columns of the rows of about that count; rest: what follows. */
+static int prepare_walls(
+	const struct walls *w, const char *columns, const char *rest, sqlite3_stmt **ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, "SELECT %s FROM about WHERE ", columns);
+	/* Parameters with names get the numbers behind those. */
+	put_wanted(&b, w->wanted, "session");
+	ward_buf_puts(&b, " AND failed = 0 AND walls IS NOT NULL AND started BETWEEN :from AND :to"
+			  " AND session NOT IN (SELECT id FROM session WHERE " WARD_INDEX_PART ")");
+	ward_buf_printf(&b, " %s", rest);
+	if (ward_buf_error(&b) < 0)
+		return -ENOMEM;
+	if (sqlite3_prepare_v2(w->x->db, ward_buf_str(&b), -1, ret, NULL) != SQLITE_OK)
+		return -ENODATA;
+	bind_wanted(*ret, w->wanted);
+	(void)sqlite3_bind_int64(*ret, sqlite3_bind_parameter_index(*ret, ":from"), w->from);
+	(void)sqlite3_bind_int64(*ret, sqlite3_bind_parameter_index(*ret, ":to"), w->to);
+	return 0;
+}
+
+static int tell_each(const struct walls *w, json_t *start, int64_t walls, sqlite3_value *mode)
+{
+	sqlite3_stmt *s = NULL;
+	char started[WARD_CLOCK_TEXT_MAX];
+	int rc = SQLITE_DONE;
+	int r = prepare_walls(w, "(SELECT name FROM session WHERE id = session), started",
+		"AND walls = :walls AND mode IS :mode ORDER BY 1", &s);
+	if (r == 0) {
+		(void)sqlite3_bind_int64(s, sqlite3_bind_parameter_index(s, ":walls"), walls);
+		(void)sqlite3_bind_value(s, sqlite3_bind_parameter_index(s, ":mode"), mode);
+	}
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		ward_clock_format((uint64_t)sqlite3_column_int64(s, 1), started);
+		if (!name || json_object_set_new(start, "time", json_string(started)) < 0)
+			r = name ? -ENOMEM : -EBADMSG;
+		else
+			r = w->fn(w->ctx, start, 1, name);
+	}
+	(void)sqlite3_finalize(s);
+	/* -ENODATA is for an index that was not asked. */
+	return r == -ENODATA || (r == 0 && rc != SQLITE_DONE) ? -EIO : r;
+}
+
+static int tell_alike(const struct walls *w, sqlite3_stmt *s)
+{
+	const char *text = (const char *)sqlite3_column_text(s, 2);
+	json_t *sandbox = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+	json_t *start = !sandbox ? NULL
+				 : json_pack("{s:{s:s*, s:o*}}", "detail", "mode",
+					   (const char *)sqlite3_column_text(s, 3), "sandbox",
+					   json_is_object(sandbox) ? json_incref(sandbox) : NULL);
+	json_decref(sandbox);
+	int r = !sandbox ? -EBADMSG : !start ? -ENOMEM : 0;
+	if (r == 0)
+		r = w->fn(w->ctx, start, (uint64_t)sqlite3_column_int64(s, 4), NULL);
+	if (r > 0)
+		r = tell_each(w, start, sqlite3_column_int64(s, 0), sqlite3_column_value(s, 1));
+	json_decref(start);
+	return r;
+}
+
+/* Has each whole session a row of what it was? */
+static bool all_have_rows(const struct ward_index_db *x)
+{
+	struct ward_err none = WARD_ERR_INIT;
+	uint64_t missing = 0;
+	return ward_index_db_number(x,
+		       "SELECT (SELECT count(*) FROM session WHERE " WARD_INDEX_WHOLE
+		       ") <> (SELECT count(*) FROM about WHERE session NOT IN"
+		       " (SELECT id FROM session WHERE " WARD_INDEX_PART "))",
+		       &missing, &none) == 0 &&
+	       missing == 0;
+}
+
+int ward_index_walls(struct ward_store *st, const struct ward_index_wanted *wanted,
+	const char *since, const char *until, ward_index_walls_fn *fn, void *ctx,
+	struct ward_store_names *ret_others, struct ward_err *err)
+{
+	ward_cleanup(ward_index_db_close) struct ward_index_db x = {0};
+	ward_cleanup(ward_index_current_clear) struct ward_index_current now = {0};
+	ward_cleanup(ward_store_names_free) struct ward_store_names others = {0};
+	struct walls w = {.x = &x, .wanted = wanted, .fn = fn, .ctx = ctx};
+	sqlite3_stmt *s = NULL;
+	int rc = SQLITE_DONE;
+	int r = ward_index_open_asked(st, &x, err);
+	if (r == 0)
+		r = ward_index_current_look(st, &x, &now, err);
+	if (r < 0)
+		return r;
+	if (!ward_index_times(since, until, &w.from, &w.to) || !ward_index_is_of_today(&now) ||
+		!all_have_rows(&x))
+		return -ENODATA;
+	r = list_names(&x,
+		"SELECT name FROM session WHERE " WARD_INDEX_PART
+		" UNION SELECT (SELECT name FROM session WHERE id = session) FROM about"
+		" WHERE failed > 0 OR walls IS NULL ORDER BY 1",
+		&others);
+	if (r == 0)
+		r = prepare_walls(&w,
+			"walls, mode, (SELECT text FROM word WHERE id = walls),"
+			" (SELECT text FROM word WHERE id = mode), count(*)",
+			"GROUP BY walls, mode", &s);
+	while (r == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
+		r = tell_alike(&w, s);
+	(void)sqlite3_finalize(s);
+	if (r == 0 && rc != SQLITE_DONE)
+		r = -EIO;
+	if (r < 0)
+		return r == -ENODATA ? r : ward_err_sys(err, r, "index");
+	*ret_others = others;
+	others = (struct ward_store_names){0};
+	return 0;
 }

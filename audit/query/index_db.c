@@ -14,6 +14,7 @@
 #include "audit/log/segments.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/timestamp.h"
 
 /* Another process may be updating it. */
 #define BUSY_MS 30000
@@ -48,9 +49,12 @@ static const char schema[] =
 	" (4, 'policy'), (5, 'probe');"
 	"CREATE TABLE session(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
 	" bytes INTEGER NOT NULL, records INTEGER NOT NULL, last TEXT NOT NULL,"
-	" odd INTEGER NOT NULL, stamp TEXT NOT NULL, settled INTEGER NOT NULL);"
+	" odd INTEGER NOT NULL, stamp TEXT NOT NULL, settled INTEGER NOT NULL,"
+	" sum INTEGER NOT NULL);"
 	"CREATE TABLE today(id INTEGER PRIMARY KEY, ledger TEXT NOT NULL, names TEXT NOT NULL);"
 	"CREATE INDEX session_open ON session(settled) WHERE settled < 2;"
+	"CREATE INDEX session_whole ON session(sum) WHERE " WARD_INDEX_WHOLE ";"
+	"CREATE INDEX session_part ON session(name) WHERE " WARD_INDEX_PART ";"
 	"CREATE TABLE record(session INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" time INTEGER, kind INTEGER, verdict INTEGER, action INTEGER, path INTEGER,"
 	" path2 INTEGER, comm INTEGER, rule INTEGER, errno INTEGER, pid INTEGER, process INTEGER,"
@@ -65,7 +69,13 @@ static const char schema[] =
 	" PRIMARY KEY(session, key)) WITHOUT ROWID;"
 	"CREATE TABLE about(session INTEGER PRIMARY KEY, started INTEGER, verb INTEGER,"
 	" mode INTEGER, project INTEGER, owner INTEGER, agent INTEGER, login INTEGER,"
-	" audit_session INTEGER, command INTEGER, status INTEGER, signal INTEGER);"
+	" audit_session INTEGER, command INTEGER, status INTEGER, signal INTEGER,"
+	" walls INTEGER, failed INTEGER NOT NULL DEFAULT 0);"
+	"CREATE INDEX label_value ON label(key, value);"
+	"CREATE INDEX about_login ON about(login) WHERE login IS NOT NULL;"
+	"CREATE INDEX about_audit ON about(audit_session) WHERE audit_session IS NOT NULL;"
+	"CREATE INDEX about_walls ON about(walls, mode, started) WHERE failed = 0;"
+	"CREATE INDEX about_failed ON about(session) WHERE failed > 0 OR walls IS NULL;"
 	"CREATE VIEW labels AS SELECT session.name AS session, k.text AS key, v.text AS value"
 	" FROM label JOIN session ON session.id = label.session JOIN word k ON k.id = key"
 	" JOIN word v ON v.id = value;"
@@ -297,4 +307,31 @@ int ward_index_open_asked(struct ward_store *st, struct ward_index_db *x, struct
 		return -ENODATA;
 	ward_index_db_only_read(x);
 	return 0;
+}
+
+/*
+ * The first or the last moment that a beginning of a time ("2026-01-02T03") covers, in ns since
+ * 1970. A text that is no such beginning ("2026-01-02T2", up to 29 hours) gives `otherwise`: the
+ * filter then checks each record.
+ */
+static int64_t bound(const char *text, const char *rest, int64_t otherwise)
+{
+	char whole[WARD_CLOCK_TEXT_MAX];
+	const size_t len = strlen(text);
+	if (len >= sizeof(whole) || len > strlen(rest))
+		return otherwise;
+	memcpy(whole, text, len);
+	strcpy(whole + len, rest + len);
+	const uint64_t ns = ward_timestamp_ns(whole);
+	return ns > 0 && ns <= INT64_MAX ? (int64_t)ns : otherwise;
+}
+
+bool ward_index_times(const char *since, const char *until, int64_t *ret_from, int64_t *ret_to)
+{
+	const int64_t from = since ? bound(since, "0000-01-01T00:00:00.000000000Z", -1) : 0;
+	const int64_t to =
+		until ? bound(until, "9999-12-31T23:59:59.999999999Z", INT64_MAX) : INT64_MAX;
+	*ret_from = from;
+	*ret_to = to;
+	return from >= 0 && (!until || to < INT64_MAX);
 }

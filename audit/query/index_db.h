@@ -11,7 +11,14 @@
 #include "enforcer/base/err.h"
 
 /* PRAGMA user_version. An index with another number has another schema, and is made again. */
-#define WARD_INDEX_SCHEMA 7
+#define WARD_INDEX_SCHEMA 8
+
+/*
+ * SQL: rows of sessions that have ended and are in the index whole; all others. Partial indexes
+ * have these terms, and SQLite takes them where a question has the same text.
+ */
+#define WARD_INDEX_WHOLE "settled = 2 AND odd = 0 AND records > 0"
+#define WARD_INDEX_PART "(settled < 2 OR odd > 0 OR records = 0)"
 
 struct ward_index_db {
 	sqlite3 *db; /* NULL: closed */
@@ -42,6 +49,13 @@ int ward_index_db_run_for(const struct ward_index_db *x, const char *sql, int64_
 /* The number that a SELECT answers. */
 int ward_index_db_number(const struct ward_index_db *x, const char *sql, uint64_t *ret,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Beginnings of times (NULL: none) as ns since 1970, all moments between that they cover. False:
+ * moments that are not meant are among these.
+ */
+bool ward_index_times(
+	const char *since, const char *until, int64_t *ret_from, int64_t *ret_to) ward_must_check;
 
 /*
  * What the files of a session look like from outside: names, inodes, sizes, times. Where it is what

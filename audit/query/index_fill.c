@@ -39,7 +39,8 @@ struct filling {
 		int64_t status, signal;
 	} end; /* the last record, if it is a session.end */
 	uint64_t added;
-	bool light;			      /* no trail is read */
+	uint64_t failed; /* probes among the records that were added to the session in hand */
+	bool light;	 /* no trail is read */
 	const struct ward_index_result *told; /* whom to tell; NULL: nobody */
 	char scratch[WARD_LINE_MAX];	      /* texts of the line in hand */
 };
@@ -144,6 +145,34 @@ static int add_labels(struct filling *f, const struct ward_index_row *row)
 	return rc;
 }
 
+static int bind_word(struct filling *f, sqlite3_stmt *s, int at, const char *text)
+{
+	int64_t number = 0;
+	if (!text)
+		return SQLITE_OK;
+	int rc = ward_index_words_number(f->words, text, strlen(text), &number);
+	(void)sqlite3_bind_int64(s, at, number);
+	return rc;
+}
+
+/* What ward_index_walls() tells; the same for most sessions. NULL: the record does not say. */
+static char *walls_of(const json_t *detail)
+{
+	static const char *const members[] = {"guarantees", "missing", "network", "limits"};
+	json_t *sandbox = json_object_get(detail, "sandbox");
+	if (!json_is_object(detail))
+		return NULL;
+	if (!json_is_object(sandbox))
+		return strdup("null");
+	json_t *o = json_object();
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (json_object_get(sandbox, members[i]))
+			(void)json_object_set(o, members[i], json_object_get(sandbox, members[i]));
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENCODE_ANY);
+	json_decref(o);
+	return text;
+}
+
 /* The owner of the session; members that the record lacks stay NULL. */
 static int add_about(struct filling *f, const struct ward_index_row *row)
 {
@@ -153,10 +182,11 @@ static int add_about(struct filling *f, const struct ward_index_row *row)
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
 		"INSERT OR REPLACE INTO about(session, started, verb, mode, project, owner, agent,"
-		" login, audit_session, command) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" login, audit_session, command, walls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		-1, &s, NULL);
 	ward_cleanup_free char *command =
 		json_dumps(json_object_get(detail, "argv"), JSON_COMPACT | JSON_ENCODE_ANY);
+	ward_cleanup_free char *walls = walls_of(detail);
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_bind_int64(s, 1, f->session);
 		if (row->ns >= 0)
@@ -175,11 +205,8 @@ static int add_about(struct filling *f, const struct ward_index_row *row)
 		if (json_is_integer(v))
 			(void)sqlite3_bind_int64(s, 8 + i, json_integer_value(v));
 	}
-	if (rc == SQLITE_OK && command) {
-		int64_t number = 0;
-		rc = ward_index_words_number(f->words, command, strlen(command), &number);
-		(void)sqlite3_bind_int64(s, 10, number);
-	}
+	rc = rc == SQLITE_OK ? bind_word(f, s, 10, command) : rc;
+	rc = rc == SQLITE_OK ? bind_word(f, s, 11, walls) : rc;
 	if (rc == SQLITE_OK)
 		rc = step(s);
 	(void)sqlite3_finalize(s);
@@ -203,18 +230,27 @@ static void take_end(struct filling *f, const char *line, size_t len)
 static int note_end(struct filling *f)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(
-		f->x.db, "UPDATE about SET status = ?, signal = ? WHERE session = ?", -1, &s, NULL);
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"UPDATE about SET status = ?, signal = ?, failed = failed + ? WHERE session = ?",
+		-1, &s, NULL);
 	if (rc == SQLITE_OK && f->end.is && f->end.has_status)
 		(void)sqlite3_bind_int64(s, 1, f->end.status);
 	if (rc == SQLITE_OK && f->end.is && f->end.has_signal)
 		(void)sqlite3_bind_int64(s, 2, f->end.signal);
 	if (rc == SQLITE_OK) {
-		(void)sqlite3_bind_int64(s, 3, f->session);
+		(void)sqlite3_bind_int64(s, 3, (int64_t)f->failed);
+		(void)sqlite3_bind_int64(s, 4, f->session);
 		rc = step(s);
 	}
 	(void)sqlite3_finalize(s);
 	return rc;
+}
+
+/* A record with such a text in another place counts, too: its trail is read then. */
+static bool tells_failure(const struct ward_line *l, const char *line, size_t len)
+{
+	static const char text[] = "\"result\":\"failed\"";
+	return ward_line_is(l, "probe") && memmem(line, len, text, sizeof(text) - 1);
 }
 
 static int add_record(void *ctx, const char *line, size_t len, const json_t *rec)
@@ -241,6 +277,7 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	f->end.is = false;
 	if (ward_line_is(&l, "session.end"))
 		take_end(f, line, len);
+	f->failed += tells_failure(&l, line, len);
 	if (rc != SQLITE_OK) {
 		int r = ward_index_db_error(rc);
 		return r ? r : -EIO;
@@ -262,8 +299,8 @@ static int make_session(struct filling *f, const char *name, struct ward_err *er
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
-		"INSERT INTO session(name, bytes, records, last, odd, stamp, settled)"
-		" VALUES(?, 0, 0, '', 0, '', 0)",
+		"INSERT INTO session(name, bytes, records, last, odd, stamp, settled, sum)"
+		" VALUES(?, 0, 0, '', 0, '', 0, 0)",
 		-1, &s, NULL);
 	if (rc == SQLITE_OK) {
 		bind_text(s, 1, name);
@@ -307,12 +344,13 @@ static int find_session(
 	return rc == SQLITE_DONE ? make_session(f, name, err) : ward_index_db_fail(&f->x, rc, err);
 }
 
-static int note_session(struct filling *f, const char *stamp, struct ward_err *err)
+static int note_session(
+	struct filling *f, const char *name, const char *stamp, struct ward_err *err)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(f->x.db,
-		"UPDATE session SET bytes = ?, records = ?, last = ?, odd = ?, stamp = ?"
-		" WHERE id = ?",
+		"UPDATE session SET bytes = ?, records = ?, last = ?, odd = ?, stamp = ?,"
+		" sum = ? WHERE id = ?",
 		-1, &s, NULL);
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_bind_int64(s, 1, (int64_t)f->at);
@@ -320,7 +358,9 @@ static int note_session(struct filling *f, const char *stamp, struct ward_err *e
 		bind_text(s, 3, f->last);
 		(void)sqlite3_bind_int64(s, 4, (int64_t)f->odd);
 		bind_text(s, 5, stamp);
-		(void)sqlite3_bind_int64(s, 6, f->session);
+		(void)sqlite3_bind_int64(
+			s, 6, (int64_t)ward_chain_session_sum(name, strlen(name), f->records));
+		(void)sqlite3_bind_int64(s, 7, f->session);
 		rc = sqlite3_step(s);
 	}
 	(void)sqlite3_finalize(s);
@@ -373,6 +413,7 @@ static int read_trail(struct ward_store *st, struct filling *f, const char *name
 	}
 	f->at = bytes;
 	f->end.is = false;
+	f->failed = 0;
 	if (r == 0 && there)
 		r = ward_query_walk_from(log, &bytes, false, add_record, f, err);
 	if (r == 0 && f->added != added)
@@ -399,7 +440,7 @@ static int update_session(
 			return 0;
 		r = read_trail(st, f, name, bytes, err);
 		if (r == 0)
-			r = note_session(f, stamp, err);
+			r = note_session(f, name, stamp, err);
 	}
 	return r == 0 ? settle(f, stamp, err) : r;
 }

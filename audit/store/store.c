@@ -180,6 +180,22 @@ static int refused_dir(const char *path, int fd, struct ward_err *err)
 		path, (unsigned)st.st_uid);
 }
 
+/* Why there is none to be had, and what to type where the place is the reason. */
+static int no_dir(const char *path, bool create, int r, struct ward_err *err)
+{
+	if (r == -ENOENT && !create)
+		return ward_err_set(err, r,
+			"state directory %s: No such file or directory. No session has run here yet; "
+			"'wardfs run -- CMD' starts one",
+			path);
+	if (r != -EACCES && r != -EPERM && r != -EROFS && r != -ENOTDIR && r != -ELOOP &&
+		r != -ENOENT)
+		return ward_err_sys(err, r, "state directory %s", path);
+	return ward_err_set(err, r,
+		"state directory %s: %s (fix: set XDG_STATE_HOME to a directory of yours)", path,
+		strerror(-r));
+}
+
 int ward_store_open(const char *path, bool create, struct ward_store **ret, struct ward_err *err)
 {
 	if (path[0] != '/')
@@ -187,10 +203,10 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 			err, -EINVAL, "state directory %s: the path must be absolute", path);
 	int r = create ? make_path(path) : 0;
 	if (r < 0)
-		return ward_err_sys(err, r, "state directory %s", path);
+		return no_dir(path, create, r, err);
 	ward_cleanup_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
-		return ward_err_sys(err, -errno, "state directory %s", path);
+		return no_dir(path, create, -errno, err);
 	r = check_dir(dir, create);
 	if (r == -EPERM)
 		return refused_dir(path, dir, err);

@@ -12,6 +12,12 @@
 #include "audit/verify/signatures.h"
 #include "enforcer/base/cleanup.h"
 
+/*
+ * A command can use a grant and end before the session heard that the grant is in force, and then
+ * the question ends with the session. It takes no longer.
+ */
+#define ENDS_WITHIN_NS (10 * (json_int_t)1000000000)
+
 /* "PID START" */
 #define PROCESS_MAX 48
 
@@ -20,9 +26,15 @@ int ward_answers_begin(struct ward_answers *a)
 	*a = (struct ward_answers){.asked = json_object(),
 		.given = json_object(),
 		.covered = json_object(),
+		.demanded = json_object(),
+		.closed = json_object(),
+		.used = json_object(),
 		.processes = json_object(),
 		.uids = {-1, -1, -1}};
-	return a->asked && a->given && a->covered && a->processes ? 0 : -ENOMEM;
+	return a->asked && a->given && a->covered && a->processes && a->demanded && a->closed &&
+			       a->used
+		       ? 0
+		       : -ENOMEM;
 }
 
 void ward_answers_clear(struct ward_answers *a)
@@ -30,6 +42,9 @@ void ward_answers_clear(struct ward_answers *a)
 	json_decref(a->asked);
 	json_decref(a->given);
 	json_decref(a->covered);
+	json_decref(a->demanded);
+	json_decref(a->closed);
+	json_decref(a->used);
 	json_decref(a->processes);
 }
 
@@ -83,8 +98,8 @@ static bool shown_is(const json_t *detail, const char *shown)
 	char hex[2 * sizeof(sum) + 1];
 	ward_cleanup_free char *text =
 		detail ? json_dumps(detail, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-	if (!text || !shown)
-		return !detail;
+	if (!text)
+		return false;
 	crypto_hash_sha256(sum, (const unsigned char *)text, strlen(text));
 	sodium_bin2hex(hex, sizeof(hex), sum, sizeof(sum));
 	return strcmp(hex, shown) == 0;
@@ -94,7 +109,9 @@ static int take_ask(struct ward_answers *a, const json_t *rec, const char **ret_
 {
 	const char *request = ward_query_text(rec, "request");
 	const char *shown = ward_query_text(rec, "shown");
-	if (shown && !shown_is(json_object_get(rec, "detail"), shown))
+	/* What does not fit into a record is left out, and said. */
+	if (shown && !json_object_get(rec, "cut") &&
+		!shown_is(json_object_get(rec, "detail"), shown))
 		*ret_why = "the digest of what was shown is another";
 	return request ? json_object_set(a->asked, request, (json_t *)(uintptr_t)rec) : 0;
 }
@@ -141,6 +158,27 @@ static const char *wrong_grants(const struct ward_answers *a, const char *ids)
 	return NULL;
 }
 
+/* By each of the policies that can have been in force. */
+static bool demands_signatures(const struct ward_answers *a)
+{
+	bool all = a->n_settings > 0;
+	for (size_t i = 0; i < a->n_settings; i++)
+		all = all && a->settings[i]->approvers_needed > 0;
+	return all;
+}
+
+/* Of a grant that is none of an answer, by each of these policies. */
+static const char *wrong_unasked(const struct ward_answers *a, const json_t *rec)
+{
+	const char *why = NULL;
+	for (size_t i = 0; i < a->n_settings; i++) {
+		why = ward_signatures_grant_wrong(a->settings[i], rec);
+		if (!why)
+			break;
+	}
+	return why;
+}
+
 static int take_grant(struct ward_answers *a, const json_t *rec, const char **ret_why)
 {
 	const char *id = ward_query_text(rec, "grant"), *how = ward_query_text(rec, "how");
@@ -149,23 +187,35 @@ static int take_grant(struct ward_answers *a, const json_t *rec, const char **re
 	if (!id)
 		return 0;
 	*ret_why = wrong_who(a, rec);
-	if (!how || strcmp(how, "answer") != 0)
+	if (!how || strcmp(how, "answer") != 0) {
+		if (!*ret_why)
+			*ret_why = wrong_unasked(a, rec);
 		return 0;
-	if (!*ret_why && request && !q)
+	}
+	if (!*ret_why && !q)
 		*ret_why = "no question of that name waited";
 	if (!*ret_why && q && !within(json_object_get(rec, "asked"), json_object_get(q, "asked")))
 		*ret_why = "the grant gives more than was asked for";
+	if (demands_signatures(a) && json_object_set(a->demanded, id, (json_t *)(uintptr_t)rec) < 0)
+		return -ENOMEM;
 	return json_object_set(a->given, id, (json_t *)(uintptr_t)rec);
+}
+
+static int take_used(struct ward_answers *a, const json_t *rec)
+{
+	const char *id = ward_query_text(rec, "grant");
+	if (!id || json_object_get(a->used, id))
+		return 0;
+	return json_object_set(a->used, id, (json_t *)(uintptr_t)rec);
 }
 
 /* By one of the policies that can have been in force the signatures are there. */
 static int check_signatures(
 	struct ward_answers *a, const json_t *rec, const json_t *q, const char **ret_why)
 {
-	const json_t *shown = json_object_get(q, "detail");
 	const char *why = NULL;
 	for (size_t i = 0; i < a->n_settings; i++) {
-		why = ward_signatures_wrong(a->settings[i], rec, shown, a->given, a->covered);
+		why = ward_signatures_wrong(a->settings[i], rec, q, a->given, a->covered);
 		if (!why)
 			break;
 	}
@@ -198,11 +248,12 @@ static int take_answer(struct ward_answers *a, const json_t *rec, const char **r
 		*ret_why = "it is to a question that was shown otherwise";
 	else if (granted || refused)
 		*ret_why = wrong_who(a, rec);
+	const char *ids = ward_query_text(rec, "grant");
 	if (!*ret_why && granted)
-		*ret_why = wrong_grants(a, ward_query_text(rec, "grant"));
-	int r = !*ret_why && granted && ward_query_text(rec, "grant")
-			? check_signatures(a, rec, q, ret_why)
-			: 0;
+		*ret_why = ids && *ids ? wrong_grants(a, ids) : "it names no grant";
+	int r = !*ret_why && granted ? check_signatures(a, rec, q, ret_why) : 0;
+	if (r == 0 && json_object_set(a->closed, request, (json_t *)(uintptr_t)rec) < 0)
+		r = -ENOMEM;
 	/* One question has one answer. */
 	if (q)
 		json_object_del(a->asked, request);
@@ -222,7 +273,34 @@ int ward_answers_take(struct ward_answers *a, const json_t *rec, const char **re
 		r = take_ask(a, rec, ret_why);
 	else if (kind == WARD_EVENT_GRANT)
 		r = take_grant(a, rec, ret_why);
+	else if (kind == WARD_EVENT_USE)
+		r = take_used(a, rec);
 	else if (kind == WARD_EVENT_ANSWER)
 		r = take_answer(a, rec, ret_why);
 	return r < 0 ? -ENOMEM : 0;
+}
+
+static json_int_t mono_of(const json_t *rec)
+{
+	return json_integer_value(json_object_get(rec, "mono"));
+}
+
+const char *ward_answers_missing(const struct ward_answers *a, uint64_t *ret_seq)
+{
+	const char *id = NULL;
+	json_t *grant = NULL;
+	json_object_foreach(a->demanded, id, grant)
+	{
+		const json_t *use = json_object_get(a->used, id);
+		const char *request = ward_query_text(grant, "request");
+		const json_t *by = request ? json_object_get(a->closed, request) : NULL;
+		const char *result = ward_query_text(by, "result");
+		const bool ended = result && strcmp(result, "ended") == 0 &&
+				   mono_of(by) - mono_of(grant) <= ENDS_WITHIN_NS;
+		if (!use || ended || json_object_get(a->covered, id))
+			continue;
+		*ret_seq = (uint64_t)json_integer_value(json_object_get(use, "seq"));
+		return "the policy demands a signed answer for this grant, and none gave it";
+	}
+	return NULL;
 }

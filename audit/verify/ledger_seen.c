@@ -11,7 +11,7 @@
 #include "audit/log/chain.h"
 #include "enforcer/base/cleanup.h"
 
-#define HEAD "wardfs ledger seen 3\n"
+#define HEAD "wardfs ledger seen 4\n"
 #define HEAD_LEN (sizeof(HEAD) - 1)
 #define BODY (HEAD_LEN + WARD_MAC_BYTES)
 
@@ -36,9 +36,12 @@ static void mac_of(const uint8_t root[WARD_KEY_BYTES], const char *body, size_t 
 
 /* --- writing --- */
 
+/* Seven bits a byte, the lowest first: most numbers are small, and all bytes go through the MAC. */
 static void put_number(struct ward_buf *b, uint64_t v)
 {
-	ward_buf_add(b, &v, sizeof(v));
+	for (; v >= 0x80; v >>= 7)
+		ward_buf_putc(b, (char)(v | 0x80));
+	ward_buf_putc(b, (char)v);
 }
 
 static void put_text(struct ward_buf *b, const char *text)
@@ -176,8 +179,17 @@ static void take_bytes(struct from *f, void *to, size_t n)
 static uint64_t take_number(struct from *f)
 {
 	uint64_t v = 0;
-	take_bytes(f, &v, sizeof(v));
-	return v;
+	for (unsigned shift = 0; shift < 64 && f->error == 0; shift += 7) {
+		if (f->left == 0)
+			break;
+		const uint8_t byte = (uint8_t)*f->p++;
+		f->left--;
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+	f->error = f->error < 0 ? f->error : -EBADMSG;
+	return 0;
 }
 
 /* Into room bytes, with its NUL. */
@@ -284,29 +296,46 @@ static void pass_text(struct from *f)
 	pass_bytes(f, take_number(f));
 }
 
-/* *ret_name: its name of *ret_len bytes. */
-static void pass_session(struct from *f, const char **ret_name, size_t *ret_len)
+/* What of a session is looked at to pass over it. */
+struct passed {
+	const char *name; /* len bytes */
+	size_t len;
+	uint64_t flags, records;
+};
+
+static void pass_session(struct from *f, struct passed *ret)
 {
 	const uint64_t len = take_number(f);
-	*ret_name = f->p;
-	*ret_len = len;
+	ret->name = f->p;
+	ret->len = len;
 	pass_bytes(f, len);
-	const uint64_t flags = take_number(f);
-	pass_bytes(f, 2 * sizeof(uint64_t) + WARD_MAC_BYTES);
+	ret->flags = take_number(f);
+	ret->records = take_number(f);
+	(void)take_number(f); /* bytes, last */
+	pass_bytes(f, WARD_MAC_BYTES);
 	pass_text(f); /* start, end */
 	pass_text(f);
-	pass_bytes(f, sizeof(uint64_t));
+	(void)take_number(f);
 	pass_text(f); /* expired, removed */
 	pass_text(f);
-	pass_bytes(f, sizeof(uint64_t));
+	(void)take_number(f);
 	pass_text(f); /* why, held */
 	pass_text(f);
-	pass_bytes(f, sizeof(uint64_t));
+	(void)take_number(f);
 	pass_text(f); /* reason, cause */
 	pass_text(f);
-	if (flags & CHECKPOINT)
-		pass_bytes(f, sizeof(uint64_t) + WARD_HASH_BYTES + WARD_SIGN_BYTES);
+	if (ret->flags & CHECKPOINT) {
+		(void)take_number(f);
+		pass_bytes(f, WARD_HASH_BYTES + WARD_SIGN_BYTES);
+	}
 	pass_keys(f);
+}
+
+/* Has it ended, with records, and nothing says that they went? */
+static bool is_settled(const struct passed *s)
+{
+	return (s->flags & (STARTED | ENDED | EXPIRED | REMOVED)) == (STARTED | ENDED) &&
+	       s->records > 0;
 }
 
 static void take_sessions(struct from *f, struct ward_ledger_view *v, uint64_t n,
@@ -317,18 +346,22 @@ static void take_sessions(struct from *f, struct ward_ledger_view *v, uint64_t n
 		f->error = ward_ledger_view_reserve(v, newest < n ? newest : n);
 	for (; f->error == 0 && n > 0; n--) {
 		struct from at = *f;
-		const char *name = NULL;
-		size_t len = 0;
+		struct passed one;
 		if (n <= newest) {
 			take_session(f, v);
 			continue;
 		}
-		pass_session(f, &name, &len);
-		if (f->error == 0 && only->names && ward_ledger_view_has(only->names, name, len)) {
+		pass_session(f, &one);
+		if (f->error == 0 &&
+			((only->names && ward_ledger_view_has(only->names, one.name, one.len)) ||
+				(only->unsettled && !is_settled(&one)))) {
 			take_session(&at, v);
 			*f = at;
 		} else {
 			v->left_out++;
+			v->left_out_sum +=
+				f->error ? 0
+					 : ward_chain_session_sum(one.name, one.len, one.records);
 		}
 	}
 }
@@ -389,7 +422,7 @@ int ward_ledger_seen_take(const uint8_t root[WARD_KEY_BYTES], const struct ward_
 	take_keys(&f, &v);
 	uint64_t n = take_number(&f);
 	/* Each takes more bytes than that. */
-	if (n > f.left / sizeof(n))
+	if (n > f.left / WARD_MAC_BYTES)
 		f.error = -EBADMSG;
 	v.seen_at = (size_t)(f.p - data);
 	take_sessions(&f, &v, n, only);
@@ -412,10 +445,9 @@ bool ward_ledger_seen_left_out_one_of(
 		return false;
 	/* Those behind `had` alone are asked for. */
 	while (f.left > 0 && f.error == 0) {
-		const char *name = NULL;
-		size_t n = 0;
-		pass_session(&f, &name, &n);
-		if (f.error == 0 && ward_ledger_view_has(v, name, n) > had)
+		struct passed one;
+		pass_session(&f, &one);
+		if (f.error == 0 && ward_ledger_view_has(v, one.name, one.len) > had)
 			return true;
 	}
 	return f.error < 0;

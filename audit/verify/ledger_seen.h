@@ -3,10 +3,10 @@
  * What a reading of the ledger found, kept so that a listing reads what came after it and no more:
  * the file "ledger.seen" of the state directory (ward_store_read_seen()).
  *
- *   "wardfs ledger seen 3\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
+ *   "wardfs ledger seen 4\n", a MAC of 32 bytes, then what the MAC covers: device and inode of the
  *   ledger and of its checkpoints; where the reading ended (struct ward_ledger_resume); keys and
- *   sessions (struct ward_ledger_view). Numbers are of 8 bytes, in the order of this machine; a
- *   text is its length and its bytes.
+ *   sessions (struct ward_ledger_view). Device and inode are of 8 bytes, as this machine has them.
+ *   Other numbers have seven bits a byte, the lowest first; a text is its length and its bytes.
  *
  * The MAC is BLAKE2b with H(root, "wardfs ledger seen" || 0x00 || "host"): only a holder of the
  * root key can make the file. The file proves nothing about entries that were changed in their
@@ -34,14 +34,19 @@ int ward_ledger_files_id(int fd, int notes_fd, struct ward_ledger_files_id *ret)
 int ward_ledger_seen_put(const uint8_t root[WARD_KEY_BYTES], const struct ward_ledger_files_id *id,
 	const struct ward_ledger_resume *at, const struct ward_ledger_view *v,
 	struct ward_buf *b) ward_must_check;
-/* Which sessions are wanted: the newest ones, and those that this view has (NULL: none). */
+/*
+ * Which sessions are wanted: the newest ones, those that this view has (NULL: none), and
+ * (unsettled) all that did not end, ended without records, were removed or expired.
+ */
 struct ward_ledger_seen_only {
 	size_t newest;
 	const struct ward_ledger_view *names;
+	bool unsettled;
 };
 /*
  * Takes the file apart. only: the view has these sessions alone, and says in left_out how many it
- * does not have; NULL: all. -EBADMSG: the file is not whole, was not made with this root key, or
+ * does not have, and in left_out_sum the sum of ward_chain_session_sum() of
+ * these; NULL: all. -EBADMSG: the file is not whole, was not made with this root key, or
  * speaks of other files than id. Of the checkpoint of a session comes what its trail is compared
  * with: size, root, number and signature. ward_ledger_view_free().
  */

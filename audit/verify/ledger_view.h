@@ -76,6 +76,7 @@ struct ward_ledger_view {
 	/* Of a view of some sessions (ledger_seen.h): how many are not in v, and where they stand.
 	 */
 	size_t left_out;
+	uint64_t left_out_sum; /* ward_chain_session_sum() of these */
 	size_t seen_at;
 	size_t *slots; /* place in v plus one, by name; 0: free. Of a power of two */
 	size_t n_slots;

@@ -4,9 +4,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "audit/log/chain.h"
 #include "audit/log/segments.h"
+#include "enforcer/base/cleanup.h"
 #include "enforcer/base/cut.h"
 
 const char *ward_verify_state_name(enum ward_verify_state s)
@@ -47,10 +50,37 @@ void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state stat
 	va_end(ap);
 }
 
-void ward_verify_name_segment(const struct ward_log *log, struct ward_verify_result *ret)
+/* The number of the last record in the text up to there; 0: that is no whole line of a record. */
+static uint64_t last_before(struct ward_log *log, uint64_t from, uint64_t end)
+{
+	const size_t len = end - from < WARD_LINE_MAX ? (size_t)(end - from) : WARD_LINE_MAX;
+	ward_cleanup_free char *text = len > 1 ? malloc(len) : NULL;
+	struct ward_line l;
+	if (!text || ward_log_read(log, text, len, end - len) != (ssize_t)len ||
+		text[len - 1] != '\n')
+		return 0;
+	const char *nl = memrchr(text, '\n', len - 1), *line = nl ? nl + 1 : text;
+	return ward_line_parse(line, (size_t)(text + len - 1 - line), &l) < 0 ? 0 : l.seq;
+}
+
+/* The compressed file behind whose end this record is missing: cut between two frames. 0: none. */
+static unsigned find_short(struct ward_log *log, uint64_t missing)
+{
+	struct ward_log_file f;
+	for (size_t i = 0; missing > 1 && ward_log_file(log, i, &f) == 0; i++)
+		if (f.packed && f.size > 0 &&
+			last_before(log, f.from, f.from + f.size) == missing - 1)
+			return f.number;
+	return 0;
+}
+
+void ward_verify_name_segment(struct ward_log *log, struct ward_verify_result *ret)
 {
 	char name[WARD_SEGMENT_NAME_MAX];
-	const unsigned missing = ward_log_missing(log), cut = ward_log_cut(log);
+	const unsigned missing = ward_log_missing(log);
+	const unsigned torn = ward_log_cut(log);
+	const bool lacks = ret->state == WARD_VERIFY_DELETED || ret->state == WARD_VERIFY_TRUNCATED;
+	const unsigned cut = torn || missing || !lacks ? torn : find_short(log, ret->first_bad);
 	const size_t n = strlen(ret->text);
 	if (missing == 0 && cut == 0)
 		return;

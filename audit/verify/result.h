@@ -50,4 +50,4 @@ void ward_verify_vsay(struct ward_verify_result *ret, const char *fmt, va_list a
 void ward_verify_say(struct ward_verify_result *ret, enum ward_verify_state state,
 	uint64_t first_bad, const char *fmt, ...) ward_printf(4, 5);
 /* Of missing records: adds which file of the trail is missing, or ends too early. */
-void ward_verify_name_segment(const struct ward_log *log, struct ward_verify_result *ret);
+void ward_verify_name_segment(struct ward_log *log, struct ward_verify_result *ret);

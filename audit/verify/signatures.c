@@ -12,6 +12,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/timestamp.h"
+#include "enforcer/policy/policy.h"
 
 /* From when a session takes an answer to its record. */
 #define LATER_S 60U
@@ -101,6 +102,65 @@ static json_int_t number(const json_t *o, const char *name)
 	return json_integer_value(json_object_get(o, name));
 }
 
+static bool same_text(const json_t *a, const char *a_name, const json_t *b, const char *b_name)
+{
+	const char *x = ward_query_text(a, a_name), *y = ward_query_text(b, b_name);
+	return !x == !y && (!x || strcmp(x, y) == 0);
+}
+
+/* "append,write", of an array. */
+static bool rights_are(const json_t *asked, const char *text)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;
+	const json_t *v = NULL;
+	uint32_t rights = 0;
+	size_t i = 0;
+	for (unsigned bit = 0; 1U << bit <= WARD_RIGHTS_ALL; bit++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+		ward_rights_format(&name, 1U << bit);
+		json_array_foreach(asked, i, v)
+		{
+			if (json_is_string(v) &&
+				strcmp(json_string_value(v), ward_buf_str(&name)) == 0)
+				rights |= 1U << bit;
+		}
+	}
+	ward_rights_format(&all, rights);
+	return text && ward_buf_error(&all) == 0 && strcmp(ward_buf_str(&all), text) == 0;
+}
+
+static bool host_is(const json_t *question, const char *text)
+{
+	const char *host = ward_query_text(question, "host");
+	const json_int_t port = number(question, "port");
+	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf address = WARD_BUF_INIT;
+	ward_buf_printf(&plain, "%s:%" JSON_INTEGER_FORMAT, host, port);
+	ward_buf_printf(&address, "[%s]:%" JSON_INTEGER_FORMAT, host, port);
+	return text && (strcmp(text, ward_buf_str(&plain)) == 0 ||
+			       strcmp(text, ward_buf_str(&address)) == 0);
+}
+
+/* Is what was shown of this question, in this session? */
+static bool is_its_own(const json_t *question)
+{
+	const json_t *shown = json_object_get(question, "detail");
+	const char *rights = ward_query_text(shown, "rights");
+	if (!ward_query_text(question, "shown") || !ward_query_text(shown, "session") ||
+		!same_text(shown, "session", question, "session") ||
+		!ward_query_text(shown, "question") ||
+		!same_text(shown, "question", question, "request"))
+		return false;
+	if (ward_query_text(question, "host"))
+		return host_is(question, ward_query_text(shown, "host")) && rights &&
+		       strcmp(rights, "connect") == 0;
+	return !ward_query_text(shown, "host") &&
+	       rights_are(json_object_get(question, "asked"), rights) &&
+	       (json_object_get(question, "cut") ||
+		       (same_text(shown, "path", question, "path") &&
+			       same_text(shown, "path2", question, "path2")));
+}
+
 /* Is the grant what was signed, and no more? */
 static bool gives(const json_t *grant, const json_t *says)
 {
@@ -118,45 +178,65 @@ static bool gives(const json_t *grant, const json_t *says)
 		       number(grant, "mono") + number(says, "seconds") * 1000000000 + slack;
 }
 
-/* For each id in rec's list of grants. */
+/* For each id in rec's list of grants; false where there is none. */
 static bool each_grant(const json_t *rec,
-	bool (*fn)(const json_t *in, const char *id, const json_t *says), const json_t *in,
-	const json_t *says)
+	bool (*fn)(const json_t *in, const char *id, const json_t *says, const json_t *rec),
+	const json_t *in, const json_t *says)
 {
 	const char *ids = ward_query_text(rec, "grant");
 	ward_cleanup_free char *list = ids ? strdup(ids) : NULL;
 	char *rest = NULL;
-	bool ok = list != NULL;
+	bool ok = list && *list;
 	for (char *id = list ? strtok_r(list, " ", &rest) : NULL; id;
 		id = strtok_r(NULL, " ", &rest))
-		ok = ok && fn(in, id, says);
+		ok = ok && fn(in, id, says, rec);
 	return ok;
 }
 
-static bool is_covered(const json_t *in, const char *id, const json_t *says)
+static bool is_covered(const json_t *in, const char *id, const json_t *says, const json_t *rec)
 {
-	(void)says;
+	(void)says, (void)rec;
 	return json_object_get(in, id) != NULL;
 }
 
-static bool is_given(const json_t *in, const char *id, const json_t *says)
+static bool is_given(const json_t *in, const char *id, const json_t *says, const json_t *rec)
 {
-	return gives(json_object_get(in, id), says);
+	const json_t *grant = json_object_get(in, id);
+	return same_text(grant, "request", rec, "request") && gives(grant, says);
+}
+
+/* Also one that came before another one of the same answer could not be made. */
+static const char *cover(
+	const json_t *rec, const json_t *given, const json_t *says, json_t *covered)
+{
+	const char *id = NULL;
+	json_t *grant = NULL;
+	json_object_foreach((json_t *)(uintptr_t)given, id, grant)
+	{
+		if (is_given(given, id, says, rec) &&
+			json_object_set_new(covered, id, json_true()) < 0)
+			return "out of memory";
+	}
+	return NULL;
 }
 
 const char *ward_signatures_wrong(const struct ward_settings *s, const json_t *rec,
-	const json_t *shown, const json_t *given, const json_t *covered)
+	const json_t *question, const json_t *given, json_t *covered)
 {
+	const json_t *shown = json_object_get(question, "detail");
 	const json_t *texts = json_object_get(json_object_get(rec, "detail"), "signed"), *v = NULL;
 	struct all all = {.n = 0};
 	const char *why = NULL;
 	size_t i = 0;
-	if (!shown)
+	if (!texts && s->approvers_needed == 0)
+		return NULL;
+	if (!is_its_own(question))
+		return "what was shown is not this question";
+	/* Too few of its own, perhaps, but the grants of another answer ended it. */
+	if (each_grant(rec, is_covered, covered, NULL))
 		return NULL;
 	if (!texts)
-		return s->approvers_needed == 0 || each_grant(rec, is_covered, covered, NULL)
-			       ? NULL
-			       : "nobody signed it, and the policy demands signatures";
+		return "nobody signed it, and the policy demands signatures";
 	json_array_foreach(texts, i, v)
 	{
 		if (!why)
@@ -166,6 +246,23 @@ const char *ward_signatures_wrong(const struct ward_settings *s, const json_t *r
 		why = "the policy demands more signatures";
 	if (!why && !each_grant(rec, is_given, given, all.v[0].says))
 		why = "the grant is not what was signed";
+	if (!why)
+		why = cover(rec, given, all.v[0].says, covered);
 	all_clear(&all);
 	return why;
+}
+
+const char *ward_signatures_grant_wrong(const struct ward_settings *s, const json_t *rec)
+{
+	const char *key = ward_query_text(rec, "key"), *how = ward_query_text(rec, "how");
+	if (s->approvers_needed == 0)
+		return NULL;
+	if (!key || !how || strcmp(how, "token") != 0)
+		return "the policy demands signed answers, and this grant is of none";
+	if (s->approvers_needed > 1)
+		return "the policy demands more signatures than a token has";
+	for (size_t i = 0; i < s->approvers.n; i++)
+		if (strcmp(s->approvers.v[i], key) == 0)
+			return NULL;
+	return "no approver of the policy signed its token";
 }

@@ -10,6 +10,8 @@
 #include "audit/verify/access_again.h"
 #include "audit/verify/answers.h"
 
+#define ACCESS "an access that no rule and no live grant allows"
+
 struct look {
 	struct ward_access_again *again;
 	struct ward_answers answers;
@@ -29,13 +31,13 @@ static int take_done(struct look *l, const char *line, size_t len, uint64_t seq)
 {
 	const char *why = NULL;
 	int r = ward_access_again_done(l->again, line, len, seq, &why);
-	return r < 0 ? r : say(l, seq, "an access that no rule and no live grant allows", why);
+	return r < 0 ? r : say(l, seq, ACCESS, why);
 }
 
 static int take_question(struct look *l, const json_t *rec, uint64_t seq)
 {
 	const char *why = NULL;
-	if (ward_query_kind(rec) == WARD_EVENT_ANSWER)
+	if (ward_query_kind(rec) == WARD_EVENT_ANSWER || ward_query_kind(rec) == WARD_EVENT_GRANT)
 		l->answers.n_settings =
 			ward_access_again_settings(l->again, seq, l->answers.settings);
 	int r = ward_answers_take(&l->answers, rec, &why);
@@ -48,7 +50,9 @@ static int take_use(struct look *l, const json_t *rec, uint64_t seq)
 {
 	const char *why = NULL;
 	int r = ward_access_again_use(l->again, rec, &why);
-	return r < 0 ? r : say(l, seq, "an access that no rule and no live grant allows", why);
+	const char *none = NULL;
+	r = r == 0 ? ward_answers_take(&l->answers, rec, &none) : r;
+	return r < 0 ? r : say(l, seq, ACCESS, why);
 }
 
 static int take(void *ctx, const char *line, size_t len, const json_t *none)
@@ -83,6 +87,12 @@ int ward_verify_decided(struct ward_log *log, struct ward_verify_result *ret, st
 		r = ward_access_again_new(log, &l.again, err);
 	if (r == 0)
 		r = ward_query_walk(log, false, take, &l, err);
+	uint64_t seq = 0;
+	/* Where records can be missing, so can the answer. */
+	const char *why = r == 0 && ret->state == WARD_VERIFY_INTACT && !ret->running
+				  ? ward_answers_missing(&l.answers, &seq)
+				  : NULL;
+	(void)say(&l, seq, ACCESS, why);
 	ward_access_again_free(l.again);
 	ward_answers_clear(&l.answers);
 	return r < 0 ? ward_err_sys(err, r, "the decisions of the trail") : 0;

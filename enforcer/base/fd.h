@@ -10,6 +10,14 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 
+/*
+ * Closes fd, which came from another process, or through which one may have sent some that nobody
+ * received. The close of such a one can take as long as its sender likes: a TCP socket with
+ * SO_LINGER, a file of a server that does not answer. So a thread of its own does it, and the
+ * caller does not wait. Without memory for a thread the caller closes it itself.
+ */
+void ward_fd_drop(int fd);
+
 /* Writes all of data. Returns 0 or a negative errno; restarts on EINTR. */
 int ward_fd_write_all(int fd, const void *data, size_t len) ward_must_check;
 

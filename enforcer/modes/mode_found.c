@@ -12,6 +12,7 @@ void ward_mode_found_clear(struct ward_mode_found *f)
 	free(f->object);
 	free(f->source);
 	free(f->module);
+	free(f->module_at);
 	free(f->library);
 	free(f->library_name);
 	free(f->launcher);

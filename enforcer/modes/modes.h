@@ -48,8 +48,9 @@ struct ward_mode_found {
 	char *name;    /* how it was found: links may lead from here to it; owned; NULL: program */
 	char *way;     /* one more name that links may lead from; owned; NULL: none */
 	/* A program that the runtime loads, made once and kept in the state directory; NULL: none.
-	 * module: as the caller wrote what it is made from. Both owned. */
-	char *module, *object;
+	 * module: as the caller wrote what it is made from; module_at: where that was read, without
+	 * links. All owned. */
+	char *module, *module_at, *object;
 	const char *note; /* for the person at the terminal, %s: program; static; NULL: nothing */
 	void *source;	  /* what the object is made from */
 	size_t source_len;

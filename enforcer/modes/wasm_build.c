@@ -24,7 +24,7 @@
 #include "enforcer/policy/explain.h"
 
 /* Changes with what follows here, so that no object of another version is loaded. */
-#define RECIPE "3"
+#define RECIPE "4"
 static const char *const tools[] = {"/usr/bin/wasm2c", "/usr/bin/gcc"};
 #define FIX "apt install wabt gcc libc6-dev"
 
@@ -58,7 +58,10 @@ static char script[] =
 	"ulimit -s 65536 2>&- || :; ulimit -S -s 8192 2>&- || :; ulimit -S -t \"$2\" && "
 	"cd /tmp && cat >m.wasm && wasm2c --no-debug-names m.wasm -n m -o m.c >&2 && "
 	"printf %s \"$1\" >>m.c && "
-	"gcc -O1 -w -fPIC -shared -o m.so m.c -lm >&2 && cat m.so";
+	"gcc -O1 -w -fPIC -shared -Dwasm_rt_allocate_memory=ward_wasm_allocate_memory "
+	"-Dwasm_rt_allocate_funcref_table=ward_wasm_allocate_funcref_table "
+	"-Dwasm_rt_allocate_externref_table=ward_wasm_allocate_externref_table "
+	"-o m.so m.c -lm >&2 && cat m.so";
 
 /* --- reading --- */
 
@@ -101,6 +104,9 @@ int ward_wasm_read(const char *path, const struct ward_mode_host *h, struct ward
 		(void)ward_err_wrap(err, "mode wasm");
 		return -EINVAL;
 	}
+	r = ward_fd_path(fd, &ret->module_at);
+	if (r < 0)
+		return ward_err_sys(err, r, "mode wasm: %s", path);
 	r = ward_fd_read_all(fd, WARD_WASM_MODULE_MAX, &b);
 	if (r < 0)
 		return ward_err_set(err, -EINVAL, "mode wasm: %s: %s", path,

@@ -8,8 +8,6 @@
 
 /* More of each than programs have. */
 #define ITEMS_MAX 200000
-/* 24 bytes each in wasm2c's runtime, which does not look whether it got them. */
-#define TABLE_MAX ((uint32_t)1 << 20)
 #define TABLES_MAX 16
 #define PAGES_MAX 65535
 
@@ -149,11 +147,11 @@ static int look_at_tables(struct reader *r, struct ward_err *err)
 	uint32_t n = take_count(r);
 	for (uint32_t i = 0; i < n && !r->bad; i++) {
 		(void)take_byte(r);
-		if (take_least(r) > TABLE_MAX || n > TABLES_MAX)
+		if (take_least(r) > WARD_WASM_TABLE_MAX || n > TABLES_MAX)
 			return ward_err_set(err, -EINVAL,
 				"the module wants more or larger tables than wardfs gives: %d of "
 				"%u entries",
-				TABLES_MAX, TABLE_MAX);
+				TABLES_MAX, WARD_WASM_TABLE_MAX);
 	}
 	return 0;
 }

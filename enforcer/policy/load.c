@@ -83,11 +83,32 @@ static int slurp_project(const struct ward_load *l, struct ward_buf *text)
 	return r < 0 ? r : ward_budget_take(l->budget, text->len);
 }
 
-/* The absolute form of path, without looking at the disk but for the current directory. */
+/* Does the directory's name have "..", "." or an empty name in it, behind its first name? */
+static bool has_detour(const char *path)
+{
+	return strncmp(path, "../", 3) == 0 || strstr(path, "/../") || strstr(path, "/./") ||
+	       strstr(path, "//");
+}
+
+/*
+ * The absolute form of path. Where it has a detour, the directory is named as the kernel names it;
+ * the last name stays, so that what a policy extends is still looked up beside that name.
+ */
 static int absolute(const char *path, struct ward_buf *b)
 {
+	const char *slash = strrchr(path, '/');
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
+	if (has_detour(path)) {
+		ward_cleanup_free char *dir = strndup(path, (size_t)(slash - path) + 1);
+		ward_cleanup_free char *named = NULL;
+		ward_cleanup_fd int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+		const int r = fd < 0 ? -errno : ward_fd_path(fd, &named);
+		if (r < 0)
+			return r;
+		ward_buf_printf(b, "%s%s", strcmp(named, "/") == 0 ? "" : named, slash);
+		return ward_buf_error(b);
+	}
 	if (path[0] != '/') {
 		ward_cleanup_free char *cwd = getcwd(NULL, 0);
 		if (!cwd)

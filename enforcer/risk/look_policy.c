@@ -24,6 +24,7 @@ struct look {
 	const struct ward_policy *p;
 	const struct ward_settings *s;
 	struct ward_risk_facts *f;
+	const char *home; /* the owner's, or NULL */
 	int error;
 };
 
@@ -173,6 +174,38 @@ static bool is_of_secrets(const char *path)
 	return false;
 }
 
+static const char *const home_secrets[] = {
+#define RISK_HOME_SECRET(path) path,
+#include "conf/risk.table"
+#undef RISK_HOME_SECRET
+};
+
+/* Is path at dir, or beneath it? */
+static bool lies_in(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	return strcmp(dir, "/") == 0 ||
+	       (strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]));
+}
+
+/* Where the home lies beneath this path of the host: "" or "/u"; NULL: the path shows no home. */
+static const char *home_in(const struct look *l, const char *path)
+{
+	char dir[4200];
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n >= sizeof(dir))
+		return NULL;
+	memcpy(dir, path, n);
+	dir[n] = '\0';
+	if (strcmp(dir, "~") == 0 || strcmp(dir, "/root") == 0)
+		return "";
+	if (l->home && lies_in(l->home, dir))
+		return l->home + (n > 1 ? n : 0);
+	return strncmp(dir, "/home/", 6) == 0 && !strchr(dir + 6, '/') ? "" : NULL;
+}
+
 static void add_secret(struct look *l, const char *which)
 {
 	l->f->reads_secrets = true;
@@ -196,6 +229,20 @@ static void look_at_secrets_in(struct look *l, const struct ward_tree *t)
 	}
 }
 
+/* A tree that shows a home: what is known to lie there. */
+static void look_at_home_in(struct look *l, const struct ward_tree *t)
+{
+	const char *home = t->source ? home_in(l, t->source) : NULL;
+	for (size_t i = 0; home && i < sizeof(home_secrets) / sizeof(home_secrets[0]); i++) {
+		char path[8400];
+		bool secret = false;
+		int n = snprintf(path, sizeof(path), "%s%s/%s", t->path, home, home_secrets[i]);
+		if (n < (int)sizeof(path) && rights_at(l, path, &secret, NULL) & WARD_RIGHT_READ &&
+			!secret)
+			add_secret(l, path);
+	}
+}
+
 /* Files of a tree in memory belong to the session, and so does its kept home. */
 static void look_into_trees(struct look *l)
 {
@@ -205,9 +252,10 @@ static void look_into_trees(struct look *l)
 			continue;
 		look_at_people_in(l, t);
 		look_at_secrets_in(l, t);
+		look_at_home_in(l, t);
 	}
 	for (size_t i = 0; i < l->s->system_read.n; i++)
-		if (is_of_secrets(l->s->system_read.v[i]))
+		if (is_of_secrets(l->s->system_read.v[i]) || home_in(l, l->s->system_read.v[i]))
 			add_secret(l, l->s->system_read.v[i]);
 }
 
@@ -365,14 +413,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Is path at dir, or beneath it? */
-static bool lies_in(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	return strcmp(dir, "/") == 0 ||
-	       (strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]));
-}
-
 /* The most that a tree of the host may grow: its quotas, least first. 0: none can be written. */
 static uint64_t growth(struct look *l)
 {
@@ -403,7 +443,8 @@ static void copy_settings(struct look *l, enum ward_trust trust)
 	f->sni = s->sni;
 	f->shows_host = s->view == WARD_VIEW_READONLY;
 	f->any_program = !ward_policy_has_programs(l->p) && s->seccomp != WARD_LIST_NO_EXEC;
-	f->time_ns = least(least(s->wall_ns, s->idle_ns), s->cpu_time_ns);
+	/* [limits] idle ends nothing that is busy. */
+	f->time_ns = least(s->wall_ns, s->cpu_time_ns);
 	f->memory = s->memory;
 	f->cpus = s->cpus;
 	f->processes = s->processes;
@@ -413,10 +454,10 @@ static void copy_settings(struct look *l, enum ward_trust trust)
 			ward_risk_behind(f, (enum ward_risk_row)row, "--trust");
 }
 
-int ward_risk_look_policy(const struct ward_policy *p, enum ward_trust trust,
+int ward_risk_look_policy(const struct ward_policy *p, const char *home, enum ward_trust trust,
 	struct ward_risk_facts *f, struct ward_err *err)
 {
-	struct look l = {.p = p, .s = ward_policy_settings(p), .f = f};
+	struct look l = {.p = p, .s = ward_policy_settings(p), .f = f, .home = home};
 	copy_settings(&l, trust);
 	look_at_trees(&l);
 	look_into_trees(&l);

@@ -631,6 +631,9 @@ int ward_risk_look_program(
 	for (size_t i = 0; f->named && i < c->n_env; i++)
 		if (steers(c->env[i]))
 			unresolved(&l, c->env[i], WARD_ORIGIN_PROJECT);
+	for (size_t i = 0; f->named && c->set && i < c->set->n; i++)
+		if (steers(c->set->v[i]))
+			unresolved(&l, c->set->v[i], WARD_ORIGIN_PROJECT);
 	unsigned links = 0;
 	for (; r == 0 && argv && *argv && links < CHAIN_MAX; links++) {
 		ward_cleanup(file_clear) struct file file = FILE_INIT;

@@ -92,7 +92,7 @@ struct ward_risk_facts {
 	enum ward_net net;
 	unsigned hosts, wildcards, open_hosts, ways;
 	enum ward_sni sni;
-	uint64_t time_ns;     /* the least of wall, idle and CPU time; WARD_UNLIMITED: none */
+	uint64_t time_ns;     /* the lesser of wall and CPU time; WARD_UNLIMITED: none */
 	uint64_t memory;      /* bytes; WARD_UNLIMITED */
 	uint64_t host_memory; /* bytes; 0: not known */
 	uint64_t cpus;	      /* tenths; WARD_UNLIMITED */
@@ -134,10 +134,10 @@ void ward_risk_behind(struct ward_risk_facts *f, enum ward_risk_row row, const c
 /* --- gathering --- */
 
 /*
- * From a policy that is loaded as a whole (ward_policy_load()). trust: what `run --trust` says,
- * which can only make it less; WARD_TRUST_HIGH says nothing. -ENOMEM.
+ * From a policy that is loaded as a whole (ward_policy_load()). home: the owner's, or NULL. trust:
+ * what `run --trust` says, which can only make it less; WARD_TRUST_HIGH says nothing. -ENOMEM.
  */
-int ward_risk_look_policy(const struct ward_policy *p, enum ward_trust trust,
+int ward_risk_look_policy(const struct ward_policy *p, const char *home, enum ward_trust trust,
 	struct ward_risk_facts *f, struct ward_err *err) ward_must_check;
 
 /* A variable that the command gets besides ("NAME" or "NAME=VALUE"); where: "--env". */
@@ -163,7 +163,8 @@ struct ward_risk_command {
 	const struct ward_strings *signers; /* [auto] signers; NULL: none */
 	const char *const *env;		    /* NAME=VALUE or NAME, of --env */
 	size_t n_env;
-	struct timespec now; /* CLOCK_REALTIME */
+	const struct ward_strings *set; /* [env] set, in the same form; NULL: none */
+	struct timespec now;		/* CLOCK_REALTIME */
 };
 int ward_risk_look_program(const struct ward_risk_command *c, struct ward_risk_facts *f,
 	struct ward_err *err) ward_must_check;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,23 @@
 #define GROUPS_MAX 256
 #define STATUS_MAX (4096 + GROUPS_MAX * 11)
 
+/*
+ * The "Uid:" line: real, effective, saved, of file access. access(2) asks with the real one. A
+ * thread of somebody else has the number of a caller that was killed, or lent its ring to one
+ * (io_uring_register(2), personality): its groups are not the caller's.
+ */
+static bool is_of(const char *text, uid_t uid)
+{
+	const char *p = strstr(text, "\nUid:");
+	unsigned id[4];
+
+	if (!p || sscanf(p, "\nUid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) != 4)
+		return false;
+	return uid == id[0] || uid == id[3];
+}
+
 /* The "Groups:" line. /proc/TID/status takes no lock of the task's mm. */
-static int read_groups(pid_t tid, gid_t groups[GROUPS_MAX], size_t *ret_n)
+static int read_groups(pid_t tid, uid_t uid, gid_t groups[GROUPS_MAX], size_t *ret_n)
 {
 	ward_cleanup_fd int fd = -1;
 	char path[32], text[STATUS_MAX + 1];
@@ -33,6 +49,8 @@ static int read_groups(pid_t tid, gid_t groups[GROUPS_MAX], size_t *ret_n)
 	while (len < STATUS_MAX && (got = read(fd, text + len, STATUS_MAX - len)) > 0)
 		len += (size_t)got;
 	text[len] = '\0';
+	if (!is_of(text, uid))
+		return -EACCES;
 	p = strstr(text, "\nGroups:");
 	if (!p || !(end = strchr(p + 1, '\n')))
 		return -EACCES;
@@ -71,7 +89,7 @@ int ward_identity_enter(uid_t uid, gid_t gid, pid_t tid)
 	/* Writeback and the kernel's own requests name no thread: their handle has been opened
 	 * with the right identity. */
 	if (tid > 0 && uid != 0)
-		r = read_groups(tid, groups, &n);
+		r = read_groups(tid, uid, groups, &n);
 	if (r < 0)
 		return r == -ENFILE ? r : -EACCES;
 	if (syscall(SYS_setgroups, n, n ? groups : NULL) < 0)

@@ -13,7 +13,9 @@
 
 #include "enforcer/base/err.h"
 
-/* uid, gid: of the request; groups: those of thread tid. On failure the thread acts as the daemon.
+/*
+ * uid, gid: of the request; groups: those of thread tid. -EACCES: that thread is another user's; or
+ * another errno. On failure the thread acts as the daemon.
  */
 int ward_identity_enter(uid_t uid, gid_t gid, pid_t tid) ward_must_check;
 void ward_identity_leave(void);

@@ -10,6 +10,7 @@ import signed_answers
 from recorded import policies, raw
 
 SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
+RIGHTS = ["stat", "list", "read", "exec", "append", "create", "write", "remove", "attr"]
 VERBS = {"hide": set(), "deny": SEE, "read": LOOK, "append": LOOK | {"append", "create"},
          "write": LOOK | {"append", "create", "write", "remove", "attr"}}
 
@@ -160,22 +161,60 @@ def is_this(says, question, record):
         says["until"] > at - 60
 
 
+def is_its_own(question):
+    """Whether what was shown is of this question, in this session."""
+    shown = question.get("detail")
+    if not isinstance(shown, dict) or "shown" not in question or \
+            shown.get("session") != question["session"] or shown.get("question") != question["request"]:
+        return False
+    if "host" in question:
+        spelled = [f.format(question["host"], question.get("port", 0)) for f in ("{}:{}", "[{}]:{}")]
+        return shown.get("host") in spelled and shown.get("rights") == "connect"
+    rights = [r for r in RIGHTS if r in question.get("asked", [])]
+    return "host" not in shown and shown.get("rights") == (",".join(rights) or "-") and \
+        ("cut" in question or all(shown.get(p) == question.get(p) for p in ("path", "path2")))
+
+
 def signed_as(policy, record, question, given, covered):
-    """Whether the answer has the signatures that the policy demands."""
+    """Whether the answer has the signatures that the policy demands. Adds what they cover."""
     needed, keys = policy
-    ids = record.get("grant", "").split()
+    ids = record["grant"].split()
     texts = (record.get("detail") or {}).get("signed")
+    if texts is None and needed == 0:
+        return True
+    if not is_its_own(question):
+        return False
+    if set(ids) <= covered:
+        return True
     if texts is None:
-        return needed == 0 or set(ids) <= covered
+        return False
     try:
         read = [signed_answers.read(t.encode()) for t in texts]
     except (signed_answers.Bad, ValueError, AttributeError):
         return False
     alike = [{k: v for k, v in says.items() if k != "until"} for says, _ in read]
-    return len(read) >= max(needed, 1) and len({public for _, (_, public, _) in read}) == len(read) and \
-        all(a == alike[0] for a in alike) and all(key in keys for _, key in read) and \
-        all(is_this(says, question, record) for says, _ in read) and \
-        all(i in given and is_what_was_signed(given[i], alike[0]) for i in ids)
+    if len(read) < max(needed, 1) or len({public for _, (_, public, _) in read}) < len(read) or \
+            any(a != alike[0] for a in alike) or any(key not in keys for _, key in read) or \
+            not all(is_this(says, question, record) for says, _ in read):
+        return False
+    signed = {i for i, grant in given.items() if grant.get("request") == record["request"] and
+              is_what_was_signed(grant, alike[0])}
+    if not set(ids) <= signed:
+        return False
+    covered |= signed
+    return True
+
+
+def unasked_as(policy, record):
+    """Whether the policy lets a grant be that answers no question."""
+    needed, keys = policy
+    if needed == 0:
+        return True
+    try:
+        return needed == 1 and record.get("how") == "token" and \
+            signed_answers.line_key(record.get("key", "")) in keys
+    except (signed_answers.Bad, ValueError, IndexError):
+        return False
 
 
 class Answers:
@@ -184,14 +223,26 @@ class Answers:
     def __init__(self, in_force):
         self.waiting, self.given, self.processes, self.uids, self.own = {}, {}, set(), None, False
         self.in_force, self.covered = in_force, set()
+        self.demanded, self.closed, self.used = {}, {}, {}
+
+    def near(self, record):
+        """What the policies demand that can have been in force."""
+        at = max([n for n, (seq, _) in enumerate(self.in_force) if seq < record["seq"]], default=0)
+        return [p for _, p in self.in_force[max(0, at - 1):at + 2]]
+
+    def missing(self):
+        """The record that used a grant whose answer was not signed as it has to be, or None."""
+        for name, grant in self.demanded.items():
+            closed = self.closed.get(grant.get("request"), {})
+            ended = closed.get("result") == "ended" and closed["mono"] - grant["mono"] <= 10 ** 10
+            if name in self.used and name not in self.covered and not ended:
+                return self.used[name]
+        return None
 
     def unsigned(self, record, question):
         """Whether the answer lacks signatures by each policy that can have been in force."""
-        if not record.get("grant") or not isinstance(question.get("detail"), dict):
-            return False
-        at = max([n for n, (seq, _) in enumerate(self.in_force) if seq < record["seq"]], default=0)
-        near = self.in_force[max(0, at - 1):at + 2]
-        if near and not any(signed_as(p, record, question, self.given, self.covered) for _, p in near):
+        near = self.near(record)
+        if near and not any(signed_as(p, record, question, self.given, self.covered) for p in near):
             return True
         self.covered |= set(record["grant"].split())
         return False
@@ -220,12 +271,17 @@ class Answers:
             if request is not None:
                 self.waiting[request] = record
             shown = ascii_json(record.get("detail"))
-            return "shown" in record and record["shown"] != hashlib.sha256(shown).hexdigest()
+            return "shown" in record and "cut" not in record and record["shown"] != hashlib.sha256(shown).hexdigest()
         elif kind == "grant" and "grant" in record:
             bad = self.wrong_who(record)
-            if record.get("how") == "answer":
+            near = self.near(record)
+            if record.get("how") != "answer":
+                bad |= bool(near) and not any(unasked_as(p, record) for p in near)
+            else:
                 question = self.waiting.get(request)
-                bad |= request is not None and question is None
+                bad |= question is None
+                if near and all(needed for needed, _ in near):
+                    self.demanded[record["grant"]] = record
                 bad |= question is not None and \
                     not set(record.get("asked", [])) <= set(question.get("asked", []))
                 self.given[record["grant"]] = record
@@ -235,16 +291,20 @@ class Answers:
             if question is None or question.get("shown") != record.get("shown"):
                 return True
             result = record.get("result")
+            self.closed[request] = record
             return result in ("granted", "refused") and self.wrong_who(record) or \
-                result == "granted" and (not set(record.get("grant", "").split()) <= set(self.given) or
+                result == "granted" and (not record.get("grant", "").split() or
+                                         not set(record["grant"].split()) <= set(self.given) or
                                          self.unsigned(record, question))
+        elif kind == "use" and "grant" in record:
+            self.used.setdefault(record["grant"], record["seq"])
         return False
 
 
 def judge_decided(lines, res):
     """Each decision of a trail whose lines are genuine, once more."""
     if res.state not in ("intact", "gap", "incomplete"):
-        return
+        return None
     loaded = [s for s in policies(lines) if s.meaning and s.loaded]
     in_force = [(s.seq, rules_of(s.meaning)) for s in loaded]
     answers, grants = Answers([(s.seq, demands(s.meaning)) for s in loaded]), {}
@@ -259,3 +319,6 @@ def judge_decided(lines, res):
         if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
                 line.kind == "use" and uncovered(record, grants) or answers.wrong(record):
             return res.set("edited", line.seq)
+    if res.state == "intact" and answers.missing() is not None:
+        return res.set("edited", answers.missing())
+    return None

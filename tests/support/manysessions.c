@@ -3,7 +3,8 @@
  * manysessions STATE N: a state directory with N sessions that have ended, for the measurement of
  * questions over many. Trails, checkpoints and ledger are genuine; no process wrote them in turn,
  * so this takes a minute instead of hours. Each has RECORDS records; every 750th has a label of its
- * own, every 1000th a refusal.
+ * own, every 1000th a refusal, and
+ * every 900th lacked a boundary.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -73,8 +74,14 @@ static void add_records(struct one *o)
 	ward_buf_printf(&b,
 		",\"detail\":{\"mode\":\"restricted\",\"project\":\"/srv/work/project-%" PRIu64
 		"\",\"argv\":[\"make\",\"-j%" PRIu64 "\",\"check\"],\"login_uid\":1000,"
-		"\"audit_session\":%" PRIu64 "%s}",
-		o->n % 40, o->n % 9, o->n, o->n % 750 ? "" : ",\"labels\":{\"ticket\":\"A-17\"}");
+		"\"audit_session\":%" PRIu64 "%s,\"sandbox\":{\"guarantees\":[\"files\","
+		"\"processes\",\"network\",\"syscalls\",\"privileges\",\"end\",\"limit-tmp\"%s],"
+		"\"network\":\"none\"%s}}",
+		o->n % 40, o->n % 9, o->n, o->n % 750 ? "" : ",\"labels\":{\"ticket\":\"A-17\"}",
+		o->n % 900 ? ",\"integrity\"" : "",
+		o->n % 900 ? ""
+			   : ",\"missing\":{\"integrity\":{\"why\":\"one user\",\"because\":"
+			     "\"--allow-missing integrity\"}}");
 	add(o, "session.start", ward_buf_str(&b));
 	while (o->seq < RECORDS - 1) {
 		b.len = 0;

@@ -33,7 +33,7 @@ static struct ward_risk_facts of_policy(const char *text)
 	struct ward_risk_facts f = WARD_RISK_FACTS_INIT;
 	ward_buf_printf(&b, HEAD "%s", text);
 	struct ward_policy *p = policy_of(ward_buf_str(&b));
-	ck_assert_int_eq(ward_risk_look_policy(p, WARD_TRUST_HIGH, &f, NULL), 0);
+	ck_assert_int_eq(ward_risk_look_policy(p, "/data/u", WARD_TRUST_HIGH, &f, NULL), 0);
 	ward_policy_unref(p);
 	return f;
 }
@@ -50,6 +50,11 @@ static struct ward_risk_facts of_policy(const char *text)
 
 #define WRITE "[files]\nwrite = /workspace\n"
 #define READ "[files]\nread = /workspace\n"
+/* A list of secrets by name, which forgets what lies in directories. */
+#define NAMED                                                                                      \
+	READ "[guard]\nsecret = .env*\nsecret = .netrc\nsecret = .git-credentials\n"               \
+	     "secret = id_*\nsecret = *.key\n"
+#define HOME_TREE(source) "[tree /h]\nsource = " source "\nat = none\n[files]\nread = /h\n[guard]\n"
 #define ALLOW "[network]\nmode = allowlist\nallow = "
 
 START_TEST(facts_of_policies)
@@ -62,6 +67,15 @@ START_TEST(facts_of_policies)
 		WRITE "[guard]\nread = /workspace/.*\nread = /workspace/CLAUDE*\n" READ);
 	TELLS(people_run, WRITE, READ);
 	TELLS(reads_secrets, READ, READ "[guard]\nsecret = .*\nsecret = id_*\nsecret = *.key\n");
+	/* A home holds more than the names at its top. */
+	TELLS(reads_secrets, NAMED HOME_TREE("~"), NAMED HOME_TREE("~") "hide = /h/.*\n");
+	TELLS(reads_secrets, NAMED HOME_TREE("/data/u/"), NAMED HOME_TREE("/data/u/src"));
+	TELLS(reads_secrets, NAMED HOME_TREE("/data"), NAMED HOME_TREE("/data") "hide = /h/u/.*\n");
+	TELLS(reads_secrets, NAMED HOME_TREE("/root"), NAMED HOME_TREE("/root/src"));
+	TELLS(reads_secrets, NAMED "[system]\nread = /data/u\n",
+		NAMED "[system]\nread = /data/ux\n");
+	TELLS(reads_secrets, NAMED "[system]\nread = /data\n",
+		NAMED "[system]\nread = /data/u/src\n");
 	TELLS(runs_written, WRITE, WRITE "[guard]\nnoexec = /workspace\n");
 	TELLS(any_program, READ, READ "[process]\nexec = /usr/bin/true\n");
 	TELLS(any_program, READ, READ "[process]\nseccomp = no-exec\n");
@@ -97,6 +111,10 @@ START_TEST(limits_and_what_is_behind)
 	ward_risk_facts_clear(&f);
 	f = of_policy(WRITE);
 	ck_assert_uint_eq(f.growth, WARD_UNLIMITED);
+	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
+	ward_risk_facts_clear(&f);
+	/* What is never idle goes on for ever. */
+	f = of_policy(WRITE "[limits]\nidle = 10m\n");
 	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
 	ward_risk_facts_clear(&f);
 	/* What can write nothing fills no disk. */

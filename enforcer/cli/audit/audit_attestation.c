@@ -7,6 +7,7 @@
 #include "audit/log/chain.h"
 #include "audit/verify/attest.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_cmd.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/base/say.h"
@@ -38,6 +39,29 @@ static void say_what_is_wrong(const struct audit_verified *v)
 			trail->text);
 }
 
+/* Files that the session changed and that cannot be subjects. */
+static void say_what_is_missing(const json_t *statement, const char *session)
+{
+	const json_t *products =
+		json_object_get(json_object_get(statement, "predicate"), "products");
+	const json_int_t files = json_integer_value(json_object_get(products, "files"));
+	const json_int_t without = json_integer_value(json_object_get(products, "without_digest"));
+	const json_int_t listed = json_integer_value(json_object_get(products, "listed"));
+	const json_int_t left = files - without - listed;
+	if (without > 0)
+		ward_sayf(
+			"the statement does not name %" JSON_INTEGER_FORMAT
+			" of the %" JSON_INTEGER_FORMAT " file%s that %s changed: the trail has no "
+			"digest of %s. The policy line '[audit] hash = writes' has later sessions "
+			"record digests",
+			without, files, ward_s((uint64_t)files), session,
+			without == 1 ? "it" : "them");
+	if (left > 0)
+		ward_sayf("the statement has no room for %" JSON_INTEGER_FORMAT
+			  " more changed file%s with digests; the trail has them",
+			left, ward_s((uint64_t)left));
+}
+
 int audit_attestation_make(
 	struct audit_cmd *c, struct ward_buf *ret, bool *ret_intact, struct ward_err *err)
 {
@@ -58,6 +82,7 @@ int audit_attestation_make(
 	r = ward_attest_state(log, &about, &statement, err);
 	if (r < 0)
 		return r;
+	say_what_is_missing(statement, name);
 	r = sign(c, statement, ret, err);
 	json_decref(statement);
 	if (r < 0)

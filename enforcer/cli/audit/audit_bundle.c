@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <nettle/sha2.h>
+#include <sodium.h>
 #include <string.h>
 
+#include "audit/log/lines.h"
 #include "audit/query/approvals.h"
+#include "audit/query/query.h"
 #include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -131,4 +135,40 @@ int audit_bundle_chain(struct audit_cmd *c, const struct audit_tar *t, struct wa
 	ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 		"the file key.chain has a line that the key before did not sign");
 	return 0;
+}
+
+/* SHA-256 of the first n lines. False: there are fewer, or they cannot be read. */
+static bool digest_of(struct ward_log *log, json_int_t n, char ret[2 * SHA256_DIGEST_SIZE + 1])
+{
+	ward_cleanup(ward_lines_close) struct ward_lines lines = {0};
+	uint8_t sum[SHA256_DIGEST_SIZE];
+	struct ward_lines_line text = {0};
+	struct sha256_ctx c;
+	sha256_init(&c);
+	bool good = ward_lines_open(&lines, log, 0) == 0;
+	for (; good && n > 0; n--) {
+		good = ward_lines_next(&lines, &text) == 1 && text.whole;
+		if (!good)
+			break;
+		sha256_update(&c, text.len, (const uint8_t *)text.p);
+		sha256_update(&c, 1, (const uint8_t *)"\n");
+	}
+	sha256_digest(&c, sizeof(sum), sum);
+	(void)sodium_bin2hex(ret, 2 * sizeof(sum) + 1, sum, sizeof(sum));
+	return good;
+}
+
+void audit_bundle_attests(struct ward_log *log, const json_t *says, struct ward_verify_result *res)
+{
+	const json_t *subject = json_array_get(json_object_get(says, "subject"), 0);
+	const json_t *verify = json_object_get(json_object_get(says, "predicate"), "verify");
+	const char *want = ward_query_text(json_object_get(subject, "digest"), "sha256");
+	char have[2 * SHA256_DIGEST_SIZE + 1];
+	if (!says || res->state == WARD_VERIFY_EDITED || res->state == WARD_VERIFY_FOREIGN)
+		return;
+	if (!want ||
+		!digest_of(log, json_integer_value(json_object_get(verify, "records")), have) ||
+		strcmp(want, have) != 0)
+		ward_verify_say(res, WARD_VERIFY_EDITED, 0,
+			"it attests another trail than the one in this bundle");
 }

@@ -28,3 +28,8 @@ int audit_bundle_approvals(struct ward_log *log, char **ret, struct ward_err *er
  */
 int audit_bundle_chain(struct audit_cmd *c, const struct audit_tar *t, struct ward_buf *ret_chain,
 	struct ward_verify_result *ret, struct ward_err *err) ward_must_check;
+/*
+ * says: a statement whose signature is good, or NULL; log: the trail beside it, which nobody
+ * changed. If the statement is about another trail, a good *res becomes EDITED.
+ */
+void audit_bundle_attests(struct ward_log *log, const json_t *says, struct ward_verify_result *res);

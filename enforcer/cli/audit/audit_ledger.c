@@ -36,9 +36,6 @@ int audit_ledger_read_from(struct audit_cmd *c, const uint8_t root[WARD_KEY_BYTE
 	return ward_verify_ledger_from(fd, notes_fd, root, from, ret, ret_next, err);
 }
 
-/* So many new entries are worth that the file is written again. */
-#define SEEN_EVERY 128U
-
 /* "ledger.seen", and the files that it speaks of. */
 struct seen {
 	struct ward_buf text;

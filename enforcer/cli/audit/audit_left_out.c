@@ -9,6 +9,8 @@
 
 #include "audit/log/chain.h"
 #include "audit/query/index.h"
+#include "audit/query/index_about.h"
+#include "audit/query/index_db.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/base/timestamp.h"
@@ -22,6 +24,7 @@ void audit_left_out_clear(struct audit_left_out *l)
 {
 	ward_buf_clear(&l->lost);
 	ward_buf_clear(&l->gone);
+	json_decref(l->names);
 	*l = (struct audit_left_out){0};
 }
 
@@ -33,6 +36,11 @@ static void add(struct ward_buf *b, uint64_t *n, const char *session, const char
 
 void audit_left_out_add(struct audit_left_out *l, const char *session, const char *reason)
 {
+	if (!l->names)
+		l->names = json_object();
+	if (json_object_get(l->names, session))
+		return;
+	(void)json_object_set_new(l->names, session, json_true());
 	add(&l->lost, &l->n_lost, session, reason);
 }
 
@@ -45,6 +53,7 @@ struct rows {
 	struct row *v; /* by name */
 	size_t n;
 	bool today;
+	bool part; /* without those of WARD_INDEX_WHOLE */
 };
 
 static void clear_rows(struct rows *rows)
@@ -95,6 +104,12 @@ static bool look(struct audit_cmd *c, struct audit_left_out *l, const struct war
 	return r < 0;
 }
 
+/* As the sums of ward_ledger_seen_take() take them. */
+static bool is_settled(const struct ward_ledger_session *s)
+{
+	return s->started && s->ended && !s->expired && !s->removed && s->records > 0;
+}
+
 static void compare(struct audit_cmd *c, struct audit_left_out *l,
 	const struct ward_ledger_session *s, const struct rows *rows)
 {
@@ -114,10 +129,27 @@ static void compare(struct audit_cmd *c, struct audit_left_out *l,
 	audit_left_out_add(l, s->name, ward_buf_str(&b));
 }
 
-static int read_ledger(struct audit_cmd *c, struct audit_left_out *l, const struct rows *rows,
-	struct ward_err *err)
+/* NULL rows: each trail is opened. */
+static void look_all(struct audit_cmd *c, struct audit_left_out *l,
+	const struct ward_ledger_view *v, const struct rows *rows)
 {
-	struct ward_ledger_view v = {0};
+	for (size_t i = 0; i < v->n; i++) {
+		const struct ward_ledger_session *s = &v->v[i];
+		/* What the index has whole is not among the rows. */
+		if (!s->started || (rows && rows->part && is_settled(s)) ||
+			!ward_timestamp_within(s->start_time, c->since ? c->since_time : NULL,
+				c->until ? c->until_time : NULL))
+			continue;
+		if (rows)
+			compare(c, l, s, rows);
+		else
+			(void)look(c, l, s, false);
+	}
+}
+
+static int read_ledger(struct audit_cmd *c, const struct ward_ledger_seen_only *only,
+	struct ward_ledger_view *ret, struct ward_err *err)
+{
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(c->store, root, err);
 	/* Nothing ran here yet; or the system's writer keeps the key from whom the trails are
@@ -127,39 +159,83 @@ static int read_ledger(struct audit_cmd *c, struct audit_left_out *l, const stru
 		return 0;
 	}
 	if (r == 0)
-		r = audit_ledger_list(c, root, NULL, &v, err);
+		r = audit_ledger_list(c, root, only, ret, err);
 	ward_chain_wipe(root, sizeof(root));
-	for (size_t i = 0; r == 0 && i < v.n; i++) {
-		const struct ward_ledger_session *s = &v.v[i];
-		if (!s->started ||
-			!ward_timestamp_within(s->start_time, c->since ? c->since_time : NULL,
-				c->until ? c->until_time : NULL))
-			continue;
-		if (rows)
-			compare(c, l, s, rows);
-		else
-			(void)look(c, l, s, false);
-	}
-	ward_ledger_view_free(&v);
 	return r;
+}
+
+/* Has the index each session of the ledger that ended, with as many records? */
+static bool is_whole(const struct ward_index_whole *w, const struct ward_ledger_view *v)
+{
+	uint64_t n = v->left_out, sum = v->left_out_sum;
+	for (size_t i = 0; i < v->n; i++) {
+		const struct ward_ledger_session *s = &v->v[i];
+		if (!is_settled(s))
+			continue;
+		n++;
+		sum += ward_chain_session_sum(s->name, strlen(s->name), s->records);
+	}
+	return w->complete && n == w->n && sum == w->sum;
+}
+
+int audit_left_out_ledger(struct audit_cmd *c, struct ward_ledger_view *ret, struct ward_err *err)
+{
+	static const struct ward_ledger_seen_only unsettled = {.unsettled = true};
+	return read_ledger(c, &unsettled, ret, err);
+}
+
+bool audit_left_out_none(struct audit_cmd *c, const struct ward_ledger_view *v)
+{
+	struct ward_index_whole whole = {.complete = false};
+	struct ward_err none = WARD_ERR_INIT;
+	return ward_index_whole(c->store, &whole, &none) == 0 && is_whole(&whole, v);
 }
 
 int audit_left_out_absent(struct audit_cmd *c, struct audit_left_out *l, struct ward_err *err)
 {
-	return read_ledger(c, l, NULL, err);
+	struct ward_ledger_view v = {0};
+	int r = read_ledger(c, NULL, &v, err);
+	if (r == 0)
+		look_all(c, l, &v, NULL);
+	ward_ledger_view_free(&v);
+	return r;
 }
 
-int audit_left_out_indexed(
-	struct audit_cmd *c, bool today, struct audit_left_out *l, struct ward_err *err)
+static int ask_rows(struct audit_cmd *c, struct rows *rows, bool today, struct ward_err *err)
 {
-	static const char question[] = "SELECT name, records, odd FROM session ORDER BY name";
-	ward_cleanup(clear_rows) struct rows rows = {.today = today};
-	int r = ward_index_query(c->store, question, take_row, &rows, err);
+	int r = ward_index_query(c->store,
+		rows->part ? "SELECT name, records, odd FROM session WHERE " WARD_INDEX_PART
+			     " ORDER BY name"
+			   : "SELECT name, records, odd FROM session ORDER BY name",
+		take_row, rows, err);
 	if (r < 0 && today)
 		return r;
 	/* Without an index each trail is opened. */
 	*err = r < 0 ? WARD_ERR_INIT : *err;
-	return read_ledger(c, l, &rows, err);
+	return 0;
+}
+
+int audit_left_out_indexed(struct audit_cmd *c, bool today, const struct ward_ledger_view *v,
+	struct audit_left_out *l, struct ward_err *err)
+{
+	ward_cleanup(clear_rows) struct rows rows = {.today = today};
+	ward_cleanup(ward_ledger_view_free) struct ward_ledger_view own = {0}, all = {0};
+	struct ward_index_whole whole = {.complete = false};
+	struct ward_err none = WARD_ERR_INIT;
+	/* Before the ledger: what comes into that meanwhile is missing here. */
+	(void)!ward_index_whole(c->store, &whole, &none);
+	int r = v ? 0 : audit_left_out_ledger(c, &own, err);
+	v = v ? v : &own;
+	rows.part = r == 0 && is_whole(&whole, v);
+	if (r == 0 && !rows.part && v->left_out > 0) {
+		r = read_ledger(c, NULL, &all, err);
+		v = &all;
+	}
+	if (r == 0)
+		r = ask_rows(c, &rows, today, err);
+	if (r == 0)
+		look_all(c, l, v, &rows);
+	return r;
 }
 
 static void say(const struct ward_buf *b, uint64_t n, const char *what)

@@ -86,16 +86,17 @@ void audit_verdicts_report(
 	tell(v, name, &res);
 }
 
-void audit_verdicts_beside(const struct audit_verdicts *v, struct ward_verify_result *attestation)
+bool audit_verdicts_beside(const struct audit_verdicts *v, struct ward_verify_result *attestation)
 {
 	const enum ward_verify_state trail = v->last;
-	if (attestation->state == WARD_VERIFY_INTACT &&
-		(trail == WARD_VERIFY_EDITED || trail == WARD_VERIFY_REORDERED ||
-			trail == WARD_VERIFY_DELETED || trail == WARD_VERIFY_TRUNCATED))
+	const bool changed = trail == WARD_VERIFY_EDITED || trail == WARD_VERIFY_REORDERED ||
+			     trail == WARD_VERIFY_DELETED || trail == WARD_VERIFY_TRUNCATED;
+	if (attestation->state == WARD_VERIFY_INTACT && changed)
 		ward_verify_say(attestation, attestation->state, 0,
 			"%s; its signature is good, but the trail in this bundle is not the one "
 			"that it attests",
 			attestation->text);
+	return changed;
 }
 
 int audit_verdicts_keep(struct audit_verdicts *v, const char *name,

@@ -38,8 +38,8 @@ struct audit_verdicts {
 void audit_verdicts_report(
 	struct audit_verdicts *v, const char *name, const struct ward_verify_result *r);
 /* Of a bundle, after its trail was reported: adds to a good attestation that the trail is another
- * one, if the trail was changed. */
-void audit_verdicts_beside(const struct audit_verdicts *v, struct ward_verify_result *attestation);
+ * one, if the trail was changed. True if it was. */
+bool audit_verdicts_beside(const struct audit_verdicts *v, struct ward_verify_result *attestation);
 /* Keeps a verdict of a name back, one that is not INTACT; the first of a name stands. -ENOMEM. */
 int audit_verdicts_keep(struct audit_verdicts *v, const char *name,
 	const struct ward_verify_result *r, struct ward_err *err) ward_must_check;

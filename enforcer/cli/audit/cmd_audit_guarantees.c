@@ -35,6 +35,8 @@ struct guarantees {
 	json_int_t sessions;
 	json_int_t without; /* sessions that had no sandbox: mounts */
 	struct audit_left_out left;
+	struct ward_ledger_view ledger;
+	bool whole; /* the index answered for the sessions that it has whole */
 	/* the one at hand */
 	const char *session;
 	unsigned seen;
@@ -88,11 +90,12 @@ static bool lists(const json_t *array, const char *name)
  * to allow that by name. [limits] tmp has a default, so it is one of these. Of other limits, the
  * session names those that its policy set and nothing held.
  */
+static const enum ward_guarantee walls[] = {WARD_GUARANTEE_FILES, WARD_GUARANTEE_PROCESSES,
+	WARD_GUARANTEE_NETWORK, WARD_GUARANTEE_SYSCALLS, WARD_GUARANTEE_PRIVILEGES,
+	WARD_GUARANTEE_END, WARD_GUARANTEE_INTEGRITY, WARD_GUARANTEE_TMP};
+
 static int take_mode(struct guarantees *g, const json_t *rec, const json_t *sandbox)
 {
-	static const enum ward_guarantee walls[] = {WARD_GUARANTEE_FILES, WARD_GUARANTEE_PROCESSES,
-		WARD_GUARANTEE_NETWORK, WARD_GUARANTEE_SYSCALLS, WARD_GUARANTEE_PRIVILEGES,
-		WARD_GUARANTEE_END, WARD_GUARANTEE_INTEGRITY, WARD_GUARANTEE_TMP};
 	const json_t *given = json_object_get(sandbox, "guarantees");
 	const json_t *missing = json_object_get(sandbox, "missing");
 	const char *mode = ward_query_text(json_object_get(rec, "detail"), "mode");
@@ -109,6 +112,17 @@ static int take_mode(struct guarantees *g, const json_t *rec, const json_t *sand
 	}
 	json_decref(reason);
 	return r;
+}
+
+/* Was anything missing in a session that started like this? */
+static bool lacks_any(const json_t *rec)
+{
+	const json_t *sandbox = json_object_get(json_object_get(rec, "detail"), "sandbox");
+	const json_t *given = json_object_get(sandbox, "guarantees");
+	bool all = json_object_size(json_object_get(sandbox, "missing")) == 0;
+	for (size_t i = 0; json_is_array(given) && i < sizeof(walls) / sizeof(*walls); i++)
+		all = all && lists(given, ward_guarantee_name(walls[i]));
+	return !all;
 }
 
 /* Did a session start in the time that is asked for? */
@@ -132,41 +146,72 @@ static bool is_held(const json_t *sandbox, const char *name)
 }
 
 /* Without a network the kernel refuses every connection, and nobody records the attempt. */
-static int add_unrecorded(struct guarantees *g)
+static int add_unrecorded(struct guarantees *g, uint64_t sessions)
 {
 	json_t *row = row_of(g, ward_guarantee_name(WARD_GUARANTEE_NETWORK));
 	const json_int_t n = json_integer_value(json_object_get(row, UNRECORDED));
-	return row && json_object_set_new(row, UNRECORDED, json_integer(n + 1)) == 0 ? 0 : -ENOMEM;
+	json_t *now = json_integer(n + (json_int_t)sessions);
+	return row && json_object_set_new(row, UNRECORDED, now) == 0 ? 0 : -ENOMEM;
 }
 
-static int take_start(struct guarantees *g, const json_t *rec)
+static const json_t *sandbox_of(const json_t *rec)
 {
-	const json_t *sandbox = json_object_get(json_object_get(rec, "detail"), "sandbox");
-	const char *time = ward_query_text(rec, "time");
-	const char *name = NULL;
+	return json_object_get(json_object_get(rec, "detail"), "sandbox");
+}
+
+/* What held, of n sessions that started like this. */
+static int count_start(struct guarantees *g, const json_t *rec, uint64_t n)
+{
+	const json_t *sandbox = sandbox_of(rec);
+	const char *network = ward_query_text(sandbox, "network");
 	json_t *v = NULL;
 	size_t i = 0;
-	g->counts = is_within(g->c, time);
-	if (!g->counts)
-		return 1;
-	g->sessions++;
-	g->without += !sandbox;
+	g->sessions += (json_int_t)n;
+	g->without += sandbox ? 0 : (json_int_t)n;
 	json_array_foreach(json_object_get(sandbox, "guarantees"), i, v)
 	{
 		const char *given = json_string_value(v);
 		json_t *row = given && is_held(sandbox, given) ? row_of(g, given) : NULL;
 		json_t *held = json_object_get(row, "held");
-		if (held && json_integer_set(held, json_integer_value(held) + 1) < 0)
+		if (held && json_integer_set(held, json_integer_value(held) + (json_int_t)n) < 0)
 			return -ENOMEM;
 	}
+	return network && strcmp(network, "none") == 0 ? add_unrecorded(g, n) : 0;
+}
+
+/* What did not, of one. */
+static int note_missing(struct guarantees *g, const json_t *rec)
+{
+	const json_t *sandbox = sandbox_of(rec);
+	const char *name = NULL;
+	json_t *v = NULL;
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(sandbox, "missing"), name, v)
 	{
 		if (add_missing(g, rec, name, v) < 0)
 			return -ENOMEM;
 	}
-	const char *network = ward_query_text(sandbox, "network");
-	int r = network && strcmp(network, "none") == 0 ? add_unrecorded(g) : 0;
-	return r < 0 ? r : take_mode(g, rec, sandbox);
+	return take_mode(g, rec, sandbox);
+}
+
+static int take_start(struct guarantees *g, const json_t *rec)
+{
+	g->counts = is_within(g->c, ward_query_text(rec, "time"));
+	if (!g->counts)
+		return 1;
+	int r = count_start(g, rec, 1);
+	return r < 0 ? r : note_missing(g, rec);
+}
+
+/* By the index: sessions that are alike, and then each where something is missing. */
+static int take_walls(void *ctx, const json_t *start, uint64_t n, const char *name)
+{
+	struct guarantees *g = ctx;
+	if (!name) {
+		int r = count_start(g, start, n);
+		return r < 0 ? r : lacks_any(start) ? 1 : 0;
+	}
+	g->session = name;
+	return note_missing(g, start);
 }
 
 static int take_probe(struct guarantees *g, const json_t *rec)
@@ -350,24 +395,44 @@ static bool any_missing(const struct guarantees *g)
 /* One connection for all sessions. No trail is read for it, nothing needs it. */
 static int open_index(struct guarantees *g, struct ward_err *err)
 {
-	const struct audit_cmd *c = g->c;
-	struct ward_index_result res = {.light = true};
-	struct ward_err none = WARD_ERR_INIT;
-	const struct ward_index_wanted wanted = audit_labels_wanted(c);
-	(void)!ward_index_update(c->store, false, &res, &none);
-	int r = ward_index_about_all(c->store, &wanted, &g->abouts, err);
+	const struct ward_index_wanted wanted = audit_labels_wanted(g->c);
+	int r = ward_index_about_all(g->c->store, &wanted, &g->abouts, err);
 	if (r < 0)
 		ward_index_abouts_clear(&g->abouts);
-	g->index = ward_index_open(c->store);
 	return r == -ENODATA ? 0 : r;
+}
+
+/* By the index; *ret_names: sessions whose trails are to be read. */
+static int ask_index(struct guarantees *g, struct ward_store_names *ret_names, struct ward_err *err)
+{
+	struct audit_cmd *c = g->c;
+	const struct ward_index_wanted wanted = audit_labels_wanted(c);
+	struct ward_index_result res = {.light = true};
+	struct ward_err none = WARD_ERR_INIT;
+	(void)!ward_index_update(c->store, false, &res, &none);
+	int r = ward_index_walls(c->store, &wanted, c->since ? c->since_time : NULL,
+		c->until ? c->until_time : NULL, take_walls, g, ret_names, err);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	if (r == 0)
+		r = audit_left_out_ledger(c, &g->ledger, err);
+	g->whole = r == 0 && audit_left_out_none(c, &g->ledger);
+	if (r != -ENODATA && (r < 0 || g->whole))
+		return r;
+	/* What the index misses is in the trails. */
+	ward_store_names_free(ret_names);
+	json_object_clear(g->all);
+	json_array_clear(g->failed);
+	g->sessions = g->without = 0;
+	r = open_index(g, err);
+	return r == 0 ? ward_store_list(c->store, ret_names, err) : r;
 }
 
 static int look_all(struct guarantees *g, struct ward_err *err)
 {
 	struct ward_store_names names = {0};
-	int r = open_index(g, err);
-	if (r == 0)
-		r = ward_store_list(g->c->store, &names, err);
+	int r = ask_index(g, &names, err);
+	g->index = ward_index_open(g->c->store);
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		r = look(g, names.v[i], err);
 	ward_store_names_free(&names);
@@ -383,7 +448,8 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 	audit_ledger_note_question(c, ward_buf_str(&said));
 	int r = g.all && g.failed ? look_all(&g, err) : ward_err_sys(err, -ENOMEM, "guarantees");
 	if (r == 0)
-		r = audit_left_out_absent(c, &g.left, err);
+		r = g.whole ? audit_left_out_indexed(c, false, &g.ledger, &g.left, err)
+			    : audit_left_out_absent(c, &g.left, err);
 	bool missing = r == 0 && any_missing(&g);
 	if (r == 0 && c->json)
 		ward_print_json(json_pack("{s:I, s:I, s:O, s:O}", "sessions", g.sessions,
@@ -400,6 +466,7 @@ static int run_guarantees(struct audit_cmd *c, struct ward_err *err)
 	audit_left_out_clear(&g.left);
 	ward_index_close(g.index);
 	ward_index_abouts_clear(&g.abouts);
+	ward_ledger_view_free(&g.ledger);
 	json_decref(g.all);
 	json_decref(g.failed);
 	return r < 0 ? r : missing;

@@ -78,7 +78,7 @@ static int run_release(struct audit_cmd *c, struct ward_err *err)
 /* --- on the command line --- */
 
 static const struct argp_option hold_options[] = {
-	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "The reason, for the ledger", 0},
+	{"reason", AUDIT_OPTION_REASON, "TEXT", 0, "The reason, for the ledger; required", 0},
 	{0},
 };
 const struct argp audit_hold_argp = {hold_options, audit_verb_parse, "SESSION",

@@ -85,7 +85,7 @@ static int run_sql(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0 && ward_out_flush() < 0)
 		r = ward_err_sys(err, -EIO, "stdout");
 	if (r == 0)
-		r = audit_left_out_indexed(c, true, &left, err);
+		r = audit_left_out_indexed(c, true, NULL, &left, err);
 	return r == 0 ? audit_left_out_say(&left, err) : r;
 }
 

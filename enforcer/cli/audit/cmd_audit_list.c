@@ -51,6 +51,7 @@ struct list {
 	uint64_t elsewhere; /* those of others, which are left out */
 	uint64_t limit;	    /* no more rows than that, the newest; 0: all */
 	uint64_t older;	    /* sessions that it leaves out */
+	bool partial;	    /* the index does not have each session that ended */
 	bool newest_only;   /* the index is asked about the rows alone */
 	bool headed;
 	bool counted; /* the index answered for a session, and no line of its trail was read */
@@ -378,8 +379,10 @@ static void count_absent(struct list *l, const struct ward_ledger_view *known)
 static int ask_abouts(
 	struct list *l, bool fill, const struct ward_store_names *names, struct ward_err *err)
 {
+	ward_index_abouts_clear(&l->abouts);
 	const struct audit_cmd *c = l->c;
-	const struct ward_index_wanted wanted = audit_labels_wanted(c);
+	struct ward_index_wanted wanted = audit_labels_wanted(c);
+	wanted.only = !l->asked && !l->partial && audit_labels_asked(c);
 	int r = names ? ward_index_about_some(c->store, &wanted, names, &l->abouts, err)
 		      : ward_index_about_all(c->store, fill ? &wanted : NULL, &l->abouts, err);
 	if (r != -ENODATA)
@@ -438,6 +441,7 @@ static bool take_names(struct ward_ledger_view *names, const struct ward_store_n
 /*
  * Which sessions of the ledger can have a row: the newest ones; or, where the index is complete,
  * those that match by the index, and those that it knows nothing about. False: any of them can.
+ * Where labels are asked for, the sessions whose trails may be gone are among them.
  */
 static bool needed(
 	const struct list *l, struct ward_ledger_seen_only *only, struct ward_ledger_view *names)
@@ -447,6 +451,13 @@ static bool needed(
 		only->newest = l->limit;
 		return true;
 	}
+	if (!l->asked && l->abouts.only) {
+		only->unsettled = true;
+		for (size_t i = 0; i < l->abouts.n; i++)
+			if (!take_name(names, l->abouts.v[i].name))
+				return false;
+		return take_names(names, &l->abouts.open);
+	}
 	if (!l->asked || !l->counts.complete || !l->abouts.complete)
 		return false;
 	for (size_t i = 0; i < l->counts.n; i++)
@@ -455,9 +466,25 @@ static bool needed(
 	return take_names(names, &l->counts.unknown) && take_names(names, &l->abouts.open);
 }
 
+static int read_ledger(struct list *l, const uint8_t root[WARD_KEY_BYTES],
+	struct ward_ledger_view *ret, struct ward_err *err)
+{
+	ward_cleanup(ward_ledger_view_free) struct ward_ledger_view names = {0};
+	struct ward_ledger_seen_only only = {.names = &names};
+	const bool some = needed(l, &only, &names);
+	int r = audit_ledger_list(l->c, root, some ? &only : NULL, ret, err);
+	if (r < 0 || !l->abouts.only || audit_left_out_none(l->c, ret))
+		return r;
+	/* One that it does not have can have the labels. */
+	l->partial = true;
+	ward_ledger_view_free(ret);
+	r = ask_abouts(l, true, NULL, err);
+	return r == 0 ? audit_ledger_list(l->c, root, NULL, ret, err) : r;
+}
+
 static int list(struct list *l, struct ward_err *err)
 {
-	struct ward_ledger_view v = {0}, names = {0};
+	struct ward_ledger_view v = {0};
 	uint8_t root[WARD_KEY_BYTES];
 	int r = ward_store_read_key(l->c->store, root, err);
 	if (r == -EACCES && l->c->system) {
@@ -468,14 +495,14 @@ static int list(struct list *l, struct ward_err *err)
 				"of them");
 		return r;
 	}
-	struct ward_ledger_seen_only only = {.names = &names};
-	const bool some = r == 0 && needed(l, &only, &names);
 	if (r == 0)
-		r = audit_ledger_list(l->c, root, some ? &only : NULL, &v, err);
-	ward_ledger_view_free(&names);
+		r = read_ledger(l, root, &v, err);
 	ward_chain_wipe(root, sizeof(root));
 	if (r == 0 && l->newest_only)
 		r = ask_newest(l, &v, err);
+	/* Labels and logins are in the trail. */
+	if (r == 0 && !l->asked && audit_labels_asked(l->c))
+		r = audit_left_out_indexed(l->c, false, &v, &l->left, err);
 	if (r < 0) {
 		ward_ledger_view_free(&v);
 		return r;
@@ -558,9 +585,6 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 	int r = c->no_index ? 0 : ask_index(&l, err);
 	if (r == 0)
 		r = list(&l, err);
-	/* Labels and logins are in the trail. */
-	if (r == 0 && !l.asked && audit_labels_asked(c))
-		r = audit_left_out_indexed(c, false, &l.left, err);
 	if (r == 0 && c->json)
 		ward_print_json(json_incref(l.all));
 	json_decref(l.all);

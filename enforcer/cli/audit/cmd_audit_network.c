@@ -79,7 +79,7 @@ static int ask_all(struct audit_cmd *c, struct ward_traffic *n, struct audit_lef
 	audit_ledger_note_question(c, ward_buf_str(&said));
 	struct asking a = {.c = c, .n = n};
 	r = ward_index_query(c->store, question, take_row, &a, err);
-	return r == 0 ? audit_left_out_indexed(c, true, left, err) : r;
+	return r == 0 ? audit_left_out_indexed(c, true, NULL, left, err) : r;
 }
 
 /* *ret_damaged: the exit status if the trail is damaged, 0 otherwise. */

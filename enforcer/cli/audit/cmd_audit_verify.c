@@ -417,10 +417,11 @@ static bool verify_entry(struct verify *v, int fd)
 	return true;
 }
 
-/* The same for an attestation. It is named as its session is; in a bundle, where the trail has that
- * name, as the member. */
-static bool verify_attestation(struct verify *v, int fd, const char *member)
+/* The same for an attestation. It is named as its session is; in a bundle, beside its trail, as the
+ * member. */
+static bool verify_attestation(struct verify *v, int fd, struct ward_log *beside)
 {
+	json_t *says = NULL;
 	char both[WARD_SESSION_NAME_MAX + 32];
 	ward_cleanup(ward_buf_clear) struct ward_buf b = {.max = WARD_ATTEST_MAX};
 	char name[WARD_SESSION_NAME_MAX + 1] = "";
@@ -437,10 +438,12 @@ static bool verify_attestation(struct verify *v, int fd, const char *member)
 		keys = own;
 		n_keys = host_keys(v, name, own);
 	}
-	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, NULL);
-	if (member[0])
-		audit_verdicts_beside(&v->verdicts, &res);
-	snprintf(both, sizeof(both), "%s%s", name[0] ? name : "attestation", member);
+	ward_attest_check(b.data, b.len, keys, n_keys, &res, name, &says);
+	if (beside && !audit_verdicts_beside(&v->verdicts, &res))
+		audit_bundle_attests(beside, says, &res);
+	json_decref(says);
+	snprintf(both, sizeof(both), "%s%s", name[0] ? name : "attestation",
+		beside ? ATTESTATION : "");
 	report(v, both, &res);
 	return true;
 }
@@ -504,7 +507,7 @@ static int verify_bundle(
 		r = keep(v, t->dir, &res, err);
 	if (r == 0)
 		r = verify_foreign(v, path, log, t->checkpoints, err);
-	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation, ATTESTATION))
+	if (r == 0 && t->attestation >= 0 && !verify_attestation(v, t->attestation, log))
 		r = ward_err_set(err, -EBADMSG, "%s: its attestation is not valid", path);
 	return r;
 }
@@ -534,7 +537,7 @@ static int verify_file(struct verify *v, const char *path, struct ward_err *err)
 			"%s is not a proof of an entry, and the key of a ledger verifies nothing "
 			"else",
 			path);
-	if (verify_proof(v, fd) || verify_attestation(v, fd, ""))
+	if (verify_proof(v, fd) || verify_attestation(v, fd, NULL))
 		return 0;
 	r = audit_trail_open_segments(path, fd, &log);
 	if (r < 0)

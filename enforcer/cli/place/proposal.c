@@ -111,7 +111,7 @@ void ward_proposal_say(const struct ward_identity *id, int project, const char *
 	switch (ward_proposal_compare(&owners, digest)) {
 	case WARD_PROPOSAL_NEW:
 		ward_say("this repository asks for rights in " WARD_PROPOSAL_FILE
-			 "; none of them is in force: 'wardfs init' shows them and asks you");
+			 ", and you have not accepted them: 'wardfs init' shows them and asks you");
 		return;
 	case WARD_PROPOSAL_CHANGED:
 		ward_say(WARD_PROPOSAL_FILE

@@ -314,8 +314,8 @@ static int ask(struct proposing *p, enum ward_proposal_state state, struct ward_
 	if (p->declined)
 		return decline(p, err);
 	*err = WARD_ERR_INIT;
-	ward_sayf("what " WARD_PROPOSAL_FILE
-		  " asks for with a + is not in force. To accept it as shown: wardfs init --accept "
+	ward_sayf("you have not accepted what " WARD_PROPOSAL_FILE
+		  " asks for. To accept it as shown: wardfs init --accept "
 		  "%s; to hear no more of it: wardfs init --decline",
 		p->digest);
 	return 1;

@@ -374,6 +374,14 @@ static int judge(void *user, const struct ward_policy_place *after, struct ward_
 			x->rule->verb, x->rule->value, opened);
 	if (takes_away(x))
 		return say_takes_away(x, err);
+	/* A line with wildcards may be about such names. */
+	opened = x->compared && one_path(x) ? policy_effect_opens_names(&x->effect, x->rule->value)
+					    : NULL;
+	if (opened)
+		return ward_err_set(err, -ECANCELED,
+			"'%s = %s' gives nothing that other lines do not give, but %s would be no "
+			"secret any more; nothing was written (--force writes it)",
+			x->rule->verb, x->rule->value, opened);
 	return no_effect(x) ? say_no_effect(x, err) : 0;
 }
 

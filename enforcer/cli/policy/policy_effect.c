@@ -174,9 +174,29 @@ static bool is_beneath_another(const struct policy_effect *e, const struct polic
 	return false;
 }
 
+/* Does the group open names of secrets that nobody has yet, such as those of a new directory? */
+static bool opens_names(const struct policy_effect_group *g, const char *pattern)
+{
+	if (!g->gained || is_known(g, pattern) || g->n_rules == POLICY_EFFECT_RULES_MAX)
+		return false;
+	for (size_t i = 0; i < g->n_rules; i++)
+		if (!g->rules[i] || g->rules[i]->verb != WARD_VERB_SECRET || g->rules[i]->guard)
+			return false;
+	return g->n_rules > 0;
+}
+
+const char *policy_effect_opens_names(const struct policy_effect *e, const char *pattern)
+{
+	for (size_t i = 0; i < e->n_groups; i++)
+		if (!opens_names(&e->groups[i], pattern))
+			return NULL;
+	return e->n_groups && !e->more_groups && !e->settings && !e->cut ? e->groups[0].path : NULL;
+}
+
 void policy_effect_print(const struct policy_effect *e, const char *pattern)
 {
 	size_t known = 0, made = 0;
+	const char *named = NULL;
 	for (size_t i = 0; i < e->n_groups; i++)
 		known += is_known(&e->groups[i], pattern);
 	for (size_t i = 0; i < e->n_groups; i++) {
@@ -186,9 +206,18 @@ void policy_effect_print(const struct policy_effect *e, const char *pattern)
 		if (!is_known(&e->groups[i], pattern) && !e->groups[i].gained &&
 			(known || is_beneath_another(e, &e->groups[i]) || made++))
 			continue;
+		if (opens_names(&e->groups[i], pattern)) {
+			/* Without that directory there is nothing to open. */
+			named = named ? named : e->groups[i].in_dir ? e->groups[i].path : NULL;
+			continue;
+		}
 		ward_outf("  ");
 		print_group(e, i, pattern);
 	}
+	if (named)
+		ward_outf("  names like %s are no longer secret there ('wardfs policy check' says "
+			  "how to keep them so)\n",
+			named);
 	ward_out_lines(ward_buf_str(&e->settings_text), e->settings_text.len);
 	if (e->more_groups)
 		ward_outf("  and other paths; each loses or gains something else\n");

@@ -16,6 +16,7 @@ struct policy_effect_group {
 	char *path;  /* owned: the first path of the group, a class of paths where a name is open */
 	bool exists; /* there is something at that path */
 	bool beneath_file;		   /* there can be nothing */
+	bool in_dir;			   /* it names files of one directory, which exists */
 	char *here;			   /* owned: a path that exists and changes so, or NULL */
 	size_t n_here;			   /* such paths, as far as wardfs looked */
 	const struct ward_rule *here_rule; /* which decided there before, borrowed */
@@ -42,6 +43,13 @@ int policy_effect_find(const struct ward_policy_place *before, const struct ward
 	struct policy_effect *ret, struct ward_err *err) ward_must_check;
 /* pattern: what the user wrote, or NULL: its own path is no example. */
 void policy_effect_print(const struct policy_effect *e, const char *pattern);
+
+/*
+ * Where the change does nothing but open names of secrets that no file has yet, such as *.jks in a
+ * directory: one of these names, borrowed. NULL: it does more, or not all is known. pattern: as
+ * above.
+ */
+const char *policy_effect_opens_names(const struct policy_effect *e, const char *pattern);
 
 /* A file that exists beneath path, was a secret, and can be read afterwards; NULL: none is known.
  */

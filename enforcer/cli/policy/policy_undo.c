@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
+#include "enforcer/base/plural.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/place/owner_file.h"
@@ -18,8 +20,12 @@
 #include "enforcer/cli/policy/policy_verbs.h"
 #include "enforcer/session/owner/as_owner.h"
 
+/* Of a difference that would fill a screen, so many lines that are no comments are shown. */
+#define LINES_MAX 20U
+#define SHOWN_MAX 8U
+
 struct args {
-	bool now, dry;
+	bool now, dry, all;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -29,6 +35,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'n':
 		a->dry = true;
+		return 0;
+	case 'v':
+		a->all = true;
 		return 0;
 	case POLICY_OPT_NOW:
 		a->now = true;
@@ -40,12 +49,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option options[] = {
 	{"dry-run", 'n', NULL, 0, "Print the difference, change nothing", 0},
+	{"verbose", 'v', NULL, 0, "Print all of a long difference", 0},
 	POLICY_OPTION_NOW,
 	{0},
 };
 static const struct argp argp = {options, parse, NULL,
 	"Undoes the last change that init, learn --write or a verb of 'wardfs policy' made to "
-	"your file for this project, and prints the difference. Each call goes one step further "
+	"your file for this project, and prints the difference. Of a long one it prints some "
+	"lines; -v prints all. Each call goes one step further "
 	"back, up to 20.\vExit status: 0 undone; 1 undone, but --now could not change a "
 	"session; 2 not undone.",
 	NULL, NULL, NULL};
@@ -59,6 +70,35 @@ static int last(const struct ward_policy_place *place, struct ward_buf *ret, str
 	r = ward_owner_history_last(place->owner_file, ret, err);
 	ward_as_owner_end(&owner);
 	return r;
+}
+
+static unsigned count(const char *lines)
+{
+	unsigned n = 0;
+	for (; *lines; lines++)
+		n += *lines == '\n';
+	return n;
+}
+
+/* Each line of a difference begins with its sign and a blank. */
+static void print_difference(const struct ward_buf *lines, bool all)
+{
+	const char *s = ward_buf_str(lines);
+	const unsigned n = count(s);
+	unsigned shown = 0;
+	if (all || n <= LINES_MAX) {
+		ward_out_lines(s, lines->len);
+		return;
+	}
+	while (*s && shown < SHOWN_MAX) {
+		const size_t len = strcspn(s, "\n");
+		if (len > 2 && s[2] != ';' && s[2] != '[') {
+			ward_out_lines(s, len + (s[len] == '\n'));
+			shown++;
+		}
+		s += len + (s[len] == '\n');
+	}
+	ward_outf("  and %u more line%s (-v prints all)\n", n - shown, ward_s(n - shown));
 }
 
 static int undo(const struct args *a, const struct ward_policy_place *place, struct ward_err *err)
@@ -89,7 +129,7 @@ static int undo(const struct args *a, const struct ward_policy_place *place, str
 	ward_outf("%s %s%s\n", a->dry ? "this would go from" : "undone in",
 		ward_shell_quoted(&word, place->owner_file),
 		before.len ? "" : ": there was no such file before");
-	ward_out_lines(ward_buf_str(&lines), lines.len);
+	print_difference(&lines, a->all);
 	r = a->now && !a->dry ? policy_now(place) : 0;
 	return ward_out_flush() < 0 ? ward_err_sys(err, -EIO, "stdout") : r;
 }

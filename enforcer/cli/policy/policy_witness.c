@@ -121,6 +121,7 @@ void policy_witness_find(const struct ward_policy_place *place, const struct war
 		g->exists = whole && type;
 		/* Nothing lies beneath a file. */
 		g->beneath_file = !whole && type && type != S_IFDIR;
+		g->in_dir = !whole && type == S_IFDIR && !strchr(g->path + strlen(known) + 1, '/');
 	}
 	if (!place->in_project || !host || strcmp(host, place->project.path) != 0)
 		return;

@@ -134,7 +134,7 @@ static int background(const struct ward_mount_options *o)
 
 int ward_cmd_mount(int argc, char **argv)
 {
-	struct mount_args a = {0};
+	struct mount_args a = {.o = {.say = ward_say}};
 	struct ward_err err = WARD_ERR_INIT;
 	if (ward_arguments_parse(&mount_argp, argc, argv, 0, &a))
 		return 2;

@@ -74,11 +74,10 @@ static void print_sources(const json_t *all, bool verbose)
 	{
 		const size_t n = json_array_size(json_object_get(s, "lines"));
 		const bool of_run = strcmp(text(s, "source"), "run") == 0;
+		const bool options = of_run && strcmp(text(s, "file"), "command line") == 0;
 		ward_outf("  %s: %s%s", text(s, "source"), text(s, "file"),
-			of_run && strcmp(text(s, "file"), "command line") == 0
-				? " and the session's own"
-				: "");
-		if (!verbose && n > (of_run ? RUN_LINES : FEW_LINES)) {
+			options ? " and the session's own" : "");
+		if (!verbose && n > (options ? RUN_LINES : of_run ? 0 : FEW_LINES)) {
 			ward_outf(", %zu lines (-v prints them)\n", n);
 			continue;
 		}
@@ -99,6 +98,22 @@ static void print_network(const json_t *n)
 		ward_outf("  %s = %s\n", text(k, "key"), text(k, "value"));
 }
 
+/* Those of the profile in one line, unless all is printed. */
+static void print_defaults(json_t *limits)
+{
+	const char *name = NULL, *before = "  of the profile:";
+	json_t *member = NULL;
+	json_object_foreach(limits, name, member)
+	{
+		if (!json_is_true(json_object_get(member, "default")))
+			continue;
+		ward_outf("%s %s = %s", before, name, text(member, "text"));
+		before = ",";
+	}
+	if (strcmp(before, ",") == 0)
+		ward_outf("\n");
+}
+
 static void print_limits(const json_t *o, bool verbose)
 {
 	const char *name = NULL;
@@ -110,13 +125,14 @@ static void print_limits(const json_t *o, bool verbose)
 	ward_outf("limits\n");
 	/* jansson's iterator wants a plain pointer */
 	json_t *member = NULL;
+	if (!verbose)
+		print_defaults(limits);
 	json_object_foreach(limits, name, member)
 	{
-		ward_outf("  %s = %s (held by: %s%s)\n", name, text(member, "text"),
-			text(member, "by"),
-			json_is_true(json_object_get(member, "default"))
-				? "; a default of the profile"
-				: "");
+		const bool profile = json_is_true(json_object_get(member, "default"));
+		if (verbose || !profile)
+			ward_outf("  %s = %s (held by: %s%s)\n", name, text(member, "text"),
+				text(member, "by"), profile ? "; a default of the profile" : "");
 	}
 	if (*text(o, "delegation"))
 		ward_outf("  %s\n", text(o, "delegation"));

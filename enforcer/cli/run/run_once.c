@@ -144,11 +144,33 @@ static void say_command_time(const struct ward_run_plan *p)
 			"[limits] command bounds only what 'wardfs exec' starts here, because no [process] shell says how the commands of this program begin. To bound the whole session: [limits] wall");
 }
 
+/* A directory of projects was hardly meant as one. Once: then its home makes it one. */
+static void say_several(const struct ward_run_plan *p)
+{
+	const char *first = NULL;
+	size_t n = 0;
+	if (p->project.by != WARD_PROJECT_BY_NOTHING)
+		return;
+	for (size_t i = 0; i < p->known.n_marked; i++) {
+		const char *rel = ward_known_beneath(p->known.marked[i], p->project.path);
+		if (!rel || !*rel || strchr(rel, '/'))
+			continue;
+		first = first ? first : rel;
+		n++;
+	}
+	if (n > 1)
+		ward_sayf(
+			"%s has %zu projects in it, such as %s, and the command reaches all of them. "
+			"For one of them, change into it first",
+			p->project.path, n, first);
+}
+
 /* Said before the command starts, and by --dry-run. */
 static void say_first(const struct ward_run_plan *p, bool given)
 {
 	say_lifts(p->policy);
 	ward_project_say(&p->project);
+	say_several(p);
 	/* With --policy no file of the owner's for a project counts, nor what is accepted in it. */
 	if (!given) {
 		ward_proposal_say(&p->id, p->project.fd, p->owner_policy);

@@ -22,6 +22,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/base/fd.h"
 
 /* A supervisor answers at once; longer means that it is stuck. */
 #define ANSWER_MS 5000
@@ -287,11 +288,9 @@ static bool lives(int pidfd)
 	return pidfd < 0 || poll(&p, 1, 0) == 0;
 }
 
-int ward_control_accept(int listen_fd, uid_t owner, pid_t ours, int *ret_fd)
+/* 0: the process at the other end may ask. */
+static int check_peer(int fd, uid_t owner, pid_t ours)
 {
-	ward_cleanup_fd int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	if (fd < 0)
-		return -errno;
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
@@ -302,8 +301,20 @@ int ward_control_accept(int listen_fd, uid_t owner, pid_t ours, int *ret_fd)
 	int r = peer_pidfd(fd, &pidfd);
 	if (r < 0 || !outside(peer.pid) || from_us(peer.pid, ours) || !lives(pidfd))
 		return -EPERM;
-	*ret_fd = ward_steal_fd(&fd);
 	return 0;
+}
+
+int ward_control_accept(int listen_fd, uid_t owner, pid_t ours, int *ret_fd)
+{
+	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int r = check_peer(fd, owner, ours);
+	if (r < 0)
+		ward_fd_drop(fd);
+	else
+		*ret_fd = fd;
+	return r;
 }
 
 int ward_control_hear(int fd, char **ret_text, int *fds, size_t *n_fds)
@@ -336,7 +347,7 @@ int ward_control_hear(int fd, char **ret_text, int *fds, size_t *n_fds)
 			if (r == 0 && *n_fds < max)
 				fds[(*n_fds)++] = one;
 			else
-				close(one);
+				ward_fd_drop(one);
 		}
 	}
 	if (r < 0)

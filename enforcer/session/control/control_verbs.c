@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/exit_status.h"
@@ -112,9 +113,9 @@ void ward_control_hand_over(struct ward_control_request *q, unsigned who,
 	}
 	for (size_t i = 0; i < q->n_fds; i++)
 		if (q->fds[i] >= 0)
-			close(q->fds[i]);
+			ward_fd_drop(q->fds[i]);
 	if (q->client >= 0)
-		close(q->client);
+		ward_fd_drop(q->client);
 	q->n_fds = 0;
 	q->client = -1;
 }
@@ -173,7 +174,7 @@ static struct ward_control_waiter *place_at(struct ward_control_desk *d)
 		if (w->number < first->number)
 			first = w;
 	}
-	close(take_from(first));
+	ward_fd_drop(take_from(first));
 	return first;
 }
 
@@ -189,12 +190,12 @@ void ward_control_serve(struct ward_control_desk *d)
 	struct ward_control_waiter *w = place_at(d);
 	*w = (struct ward_control_waiter){.desk = d, .fd = fd, .number = ++d->last};
 	if (ward_pollset_add(d->set, d->rank, fd, POLLIN, on_waiter, w, &w->id) < 0)
-		close(fd);
+		ward_fd_drop(fd);
 }
 
 void ward_control_desk_clear(struct ward_control_desk *d)
 {
 	for (size_t i = 0; i < WARD_CONTROL_WAITERS; i++)
 		if (d->waiters[i].id)
-			close(take_from(&d->waiters[i]));
+			ward_fd_drop(take_from(&d->waiters[i]));
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/exit_status.h"
 
@@ -94,7 +95,7 @@ static void let_go(struct ward_attached *c)
 	forget(a, c);
 	/* A trail that fails now ends the session by itself (WARD_MSG_AUDIT_BROKEN). */
 	(void)!record(a, c, "left");
-	close(c->control);
+	ward_fd_drop(c->control);
 	ward_buf_clear(&c->behind);
 	free(c);
 	/* The first terminal has its size again. */

@@ -15,6 +15,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/base/limit.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/owner/exit_status.h"
@@ -49,7 +50,7 @@ static void hang_up(struct ward_execs *x, struct ward_exec *e)
 {
 	ward_pollset_remove(x->set, e->watched);
 	if (e->fd >= 0)
-		close(e->fd);
+		ward_fd_drop(e->fd);
 	e->fd = -1;
 }
 
@@ -270,7 +271,7 @@ void ward_execs_request(struct ward_execs *x, int fd, const json_t *request, int
 	if (r == 0)
 		r = begin(x, e, request, fds, n_fds, &err);
 	for (size_t i = 0; i < n_fds; i++)
-		close(fds[i]);
+		ward_fd_drop(fds[i]);
 	if (r == 0) {
 		x->v[slot] = e;
 		return;
@@ -282,7 +283,7 @@ void ward_execs_request(struct ward_execs *x, int fd, const json_t *request, int
 			-1);
 	if (e)
 		ward_pollset_remove(x->set, e->watched);
-	close(fd);
+	ward_fd_drop(fd);
 	free(e);
 }
 

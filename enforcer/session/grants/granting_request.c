@@ -12,6 +12,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/grants/granting.h"
@@ -27,7 +28,7 @@ static void tell(int client, json_t *o)
 {
 	const struct ward_control_request q = {.client = client};
 	ward_control_reply(&q, o);
-	close(client);
+	ward_fd_drop(client);
 }
 
 static json_t *error_json(int status, const char *text)
@@ -184,7 +185,7 @@ static void on_grant(struct ward_granting *g, struct ward_control_request *q)
 		return;
 	reply_error(q, &err);
 	if (a)
-		close(a->client);
+		ward_fd_drop(a->client);
 	free(a);
 }
 
@@ -204,7 +205,7 @@ static void on_token(struct ward_granting *g, struct ward_control_request *q)
 		return;
 	reply_error(q, &err);
 	if (a)
-		close(a->client);
+		ward_fd_drop(a->client);
 	free(a);
 }
 
@@ -222,7 +223,7 @@ static void on_revoke(struct ward_granting *g, struct ward_control_request *q)
 		return;
 	reply_error(q, &err);
 	if (a)
-		close(a->client);
+		ward_fd_drop(a->client);
 	free(a);
 }
 

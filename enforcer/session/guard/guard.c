@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,6 +236,23 @@ void ward_guard_drop_policy(struct ward_guard *g, unsigned n)
 		(void)!ward_system_policy(g, n, NULL, 0, NULL);
 }
 
+void ward_guard_share(struct ward_guard *g, int moves)
+{
+	struct stat st;
+	g->moves = moves;
+	if (fstat(moves, &st) == 0)
+		snprintf(g->moves_file, sizeof(g->moves_file), "%llu:%llu",
+			(unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+}
+
+/* A lock of wardfs-fs' on it ends with wardfs-fs, as nobody else has that descriptor open. */
+static void close_moves(struct ward_guard *g)
+{
+	if (g->moves >= 0)
+		close(g->moves);
+	g->moves = -1;
+}
+
 static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
@@ -252,7 +271,10 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 	for (size_t i = 0; i < n_trees; i++)
 		fds[n++] = (struct ward_helper_fd){
 			trees[i].backing, WARD_FD_FS_TREES + 2 * (int)i + 1};
-	return ward_helper_spawn(&g->fs, fds, n, err);
+	int r = ward_helper_spawn(&g->fs, fds, n, err);
+	g->moving = g->moves >= 0;
+	close_moves(g);
+	return r;
 }
 
 int ward_guard_on_disk(struct ward_guard *g, struct ward_err *err)
@@ -285,8 +307,8 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 {
 	ward_msg_init(m, WARD_MSG_CONFIG);
 	ward_msg_put_str(m, g->store.name);
-	ward_msg_put_u32(m, flags | (g->moves >= 0 ? WARD_FS_MOVES : 0) |
-				    (g->review >= 0 ? WARD_FS_REVIEW : 0));
+	ward_msg_put_u32(
+		m, flags | (g->moving ? WARD_FS_MOVES : 0) | (g->review >= 0 ? WARD_FS_REVIEW : 0));
 	ward_msg_put_u32(m, id->owner_uid);
 	ward_msg_put_u32(m, id->owner_gid);
 	ward_msg_put_u32(m, (uint32_t)id->n_groups);
@@ -553,8 +575,7 @@ void ward_guard_close(struct ward_guard *g)
 	ward_helper_close(&g->fs);
 	if (g->replay >= 0)
 		close(g->replay);
-	if (g->moves >= 0)
-		close(g->moves);
+	close_moves(g);
 	if (g->review >= 0)
 		close(g->review);
 	/* Without us the writer writes what the rings hold, says so, and ends by itself. */

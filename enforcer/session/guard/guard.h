@@ -25,8 +25,11 @@ struct ward_guard {
 	int wake; /* eventfd of the writer */
 	struct ward_ring *ring;
 	int policy_fd; /* sealed blob */
-	int moves;     /* what the owner's sessions share (ward_remembered_moves()); -1: nothing */
-	int review;    /* where changes are staged, the owner's, O_PATH; -1: nothing is */
+	int moves;     /* what the owner's sessions share (ward_remembered_moves()), until wardfs-fs
+			* has it; -1: nothing */
+	bool moving;   /* wardfs-fs has it */
+	char moves_file[48]; /* its device and inode, which other sessions compare; "": nothing */
+	int review;	     /* where changes are staged, the owner's, O_PATH; -1: nothing is */
 	struct ward_helper audit;
 	struct ward_helper fs;
 	char *transport; /* how requests reach wardfs-fs, for people; NULL until it serves */
@@ -117,6 +120,9 @@ int ward_guard_open(const char *state, const char *name, const struct ward_polic
  */
 int ward_guard_take_place(struct ward_guard *g, const char *state, const char *name,
 	const void *policy, size_t len, struct ward_err *err) ward_must_check;
+
+/* Takes moves, of ward_remembered_moves(), before ward_guard_start(). */
+void ward_guard_share(struct ward_guard *g, int moves);
 
 /*
  * Makes the rings, unless ring_fd and wake are there. Starts the programs of the writer, which is

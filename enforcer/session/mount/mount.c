@@ -26,6 +26,7 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
 #include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/plan/guards_say.h"
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/mount/served.h"
 
@@ -234,6 +235,8 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	r = check_tree(p, err);
 	if (r == 0 && p->known.n_trees)
 		r = ward_remembered_write(&p->id, p->state, &p->known, err);
+	if (r == 0 && o->say)
+		r = ward_guards_say(&p->known, o->say, err);
 	m->served.users = (struct ward_control_users){
 		.owner = p->id.owner_uid, .chooser = o->policy ? geteuid() : p->id.owner_uid};
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
@@ -313,7 +316,7 @@ static void on_reload_asked(void *arg, struct ward_control_request *q)
 	l->guard = &m->served.guard;
 	l->ask = &m->served.ask_fs;
 	l->plan = &m->served.plan;
-	ward_reload_begin(l, &q->client, &q->fds[0]);
+	ward_reload_begin(l, &q->client, q->fds[0]);
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *q)

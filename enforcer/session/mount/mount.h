@@ -13,7 +13,8 @@ struct ward_mount_options {
 	const char *session;
 	const char *source;
 	const char *mountpoint;
-	bool allow_other; /* as root: every user of the host, each with its own ids */
+	bool allow_other;	       /* as root: every user of the host, each with its own ids */
+	void (*say)(const char *text); /* what the owner should know; NULL: nobody listens */
 };
 
 /*

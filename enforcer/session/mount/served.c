@@ -45,6 +45,7 @@ int ward_served_open(struct ward_served *s, struct ward_err *err)
 	static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 	struct ward_guard_tree trees[WARD_TREES_MAX];
 	const struct ward_run_plan *p = &s->plan;
+	int moves = -1;
 	int r = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &s->signals, err);
 	if (r == 0)
 		r = ward_wallclock_open(&s->wallclock, err);
@@ -52,7 +53,9 @@ int ward_served_open(struct ward_served *s, struct ward_err *err)
 	if (r == 0)
 		r = ward_guard_open(p->state, s->session, p->policy, &s->guard, err);
 	if (r == 0)
-		r = ward_remembered_moves(&p->id, p->state, &s->guard.moves, err);
+		r = ward_remembered_moves(&p->id, p->state, &moves, err);
+	if (r == 0)
+		ward_guard_share(&s->guard, moves);
 	if (r == 0)
 		r = ward_guard_start(&s->guard, trees, trees_of(p, NULL, trees), err);
 	if (r == 0)
@@ -88,6 +91,7 @@ json_t *ward_served_status(const struct ward_served *s, const char *verb)
 		"audit_pid", (int)s->guard.audit.pid);
 	const struct ward_policy *now = s->reload.current ? s->reload.current : s->plan.policy;
 	ward_status_add_trees(o, &s->plan, now);
+	json_object_set_new(o, "moves", json_string(s->guard.moves_file));
 	ward_status_add_follows(o, &s->plan);
 	json_object_set_new(o, "policy", json_string(ward_policy_digest(now)));
 	return o;

@@ -46,8 +46,9 @@
 struct place {
 	const struct ward_identity *id;
 	char *top;     /* guards/UID in a state directory; owned */
-	size_t state;  /* of top: as long as the state directory's name */
-	bool as_owner; /* it is in the owner's home, and we are root */
+	size_t made;   /* of top: as long as the name of the directory in which we make the rest */
+	bool in_home;  /* it is in the owner's home */
+	bool as_owner; /* the same, and we are root */
 	int dir;       /* top, while it is open */
 	size_t bytes;  /* read so far */
 	unsigned files;
@@ -67,33 +68,64 @@ static bool is_others(const struct ward_identity *id)
 	return id->root && id->owner_uid != geteuid();
 }
 
-char *ward_remembered_place(const struct ward_identity *id)
+/* The state directory in the owner's home, which XDG_STATE_HOME does not move. *ret NULL: it is the
+ * caller's, or there is no home. */
+static int home_state(const struct ward_identity *id, const char *state, char **ret)
 {
+	*ret = NULL;
+	if (!id->home)
+		return 0;
+	if (asprintf(ret, "%s/.local/state/wardfs", id->home) < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	if (!is_others(id) && strcmp(*ret, state) == 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return 0;
+}
+
+char *ward_remembered_place(const struct ward_identity *id, const char *state)
+{
+	ward_cleanup_free char *home = NULL;
 	char *path = NULL;
-	if (!is_others(id) || !id->home ||
-		asprintf(&path, "%s/.local/state/wardfs/" GUARDS, id->home) < 0)
+	if (home_state(id, state, &home) < 0 || !home || asprintf(&path, "%s/" GUARDS, home) < 0)
 		return NULL;
 	return path;
 }
 
-/* The owner's own place (i = 0) and the caller's (1). 0: there is none; 1. */
-static int place_find(
-	const struct ward_identity *id, const char *state, unsigned i, struct place *ret)
+/* In the home of somebody else (HOME), whatever the caller makes could be led elsewhere by a link.
+ */
+static bool is_home_of(const char *home, uid_t uid)
+{
+	struct stat st;
+	return stat(home, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+/* The place in the owner's home (i = 0) and the caller's (1). 0: there is none; 1. */
+static int place_find(const struct ward_identity *id, const char *state, unsigned i,
+	struct place *ret, struct ward_err *err)
 {
 	ward_cleanup_free char *home = NULL;
 	*ret = (struct place){.id = id, .dir = -1};
-	if (i == 0 && (!is_others(id) || !id->home))
+	int r = i == 0 ? home_state(id, state, &home) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, GUARDS);
+	if (i == 0 && !home)
 		return 0;
-	if (i == 0 && asprintf(&home, "%s/.local/state/wardfs", id->home) < 0) {
-		home = NULL;
-		return -ENOMEM;
-	}
-	ret->as_owner = i == 0;
-	ret->state = strlen(home ? home : state);
+	if (home && ward_patient_reach(home, err) == -ETIMEDOUT)
+		return -ETIMEDOUT;
+	ret->in_home = i == 0;
+	ret->as_owner = ret->in_home && is_others(id);
+	if (ret->in_home && !ret->as_owner && !is_home_of(id->home, geteuid()))
+		return 0;
+	/* Of the owner's home only what a session of theirs would make, too. */
+	ret->made = strlen(home ? id->home : state);
 	if (asprintf(&ret->top, "%s/" GUARDS "/%u", home ? home : state, (unsigned)id->owner_uid) <
 		0) {
 		ret->top = NULL;
-		return -ENOMEM;
+		return ward_err_sys(err, -ENOMEM, GUARDS);
 	}
 	return 1;
 }
@@ -250,6 +282,10 @@ static int place_open(struct place *p, struct ward_err *err)
 	p->dir = open(p->top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (p->dir < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
+	if (p->dir < 0 && errno == EACCES && !p->as_owner)
+		return ward_err_set(err, -EACCES,
+			"%s: Permission denied (fix: set XDG_STATE_HOME to a directory of yours)",
+			p->top);
 	return p->dir < 0 ? ward_err_sys(err, -errno, "%s", p->top) : 1;
 }
 
@@ -292,11 +328,9 @@ int ward_remembered_read(const struct ward_identity *id, const char *state, stru
 	for (unsigned i = 0; i < 2 && r == 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		r = place_find(id, state, i, &p);
-		if (r <= 0) {
-			r = r < 0 ? ward_err_sys(err, r, "guards") : 0;
+		r = place_find(id, state, i, &p, err);
+		if (r <= 0)
 			continue;
-		}
 		r = begin(&p, &as, err);
 		if (r == 0 && (r = place_open(&p, err)) > 0)
 			r = each_file(&p, read_one, k, err);
@@ -330,7 +364,7 @@ static int make_dirs(char *path, size_t from)
 /* The first user of the caller's state directory makes it. */
 static int make_state(const struct place *p, struct ward_err *err)
 {
-	ward_cleanup_free char *state = strndup(p->top, p->state);
+	ward_cleanup_free char *state = strndup(p->top, p->made);
 	struct ward_store *store = NULL;
 	int r = state ? ward_store_open(state, true, &store, err) : -ENOMEM;
 	ward_store_close(store);
@@ -341,11 +375,9 @@ static int make_state(const struct place *p, struct ward_err *err)
 static int place_make(struct place *p, int *ret_lock, struct ward_err *err)
 {
 	struct stat st;
-	/* Of the owner's home only what a session of theirs would make, too. */
-	size_t from = p->as_owner ? strlen(p->id->home) : p->state;
-	int r = p->as_owner ? 0 : make_state(p, err);
+	int r = p->in_home ? 0 : make_state(p, err);
 	if (r == 0)
-		r = make_dirs(p->top, from);
+		r = make_dirs(p->top, p->made);
 	if (r < 0)
 		return r;
 	p->dir = open(p->top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -553,10 +585,10 @@ int ward_remembered_write(const struct ward_identity *id, const char *state,
 	for (unsigned i = 0; i < 2 && r < 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		why = WARD_ERR_INIT;
+		int found = place_find(id, state, i, &p, &why);
 		if (found == 0)
 			continue;
-		why = WARD_ERR_INIT;
 		r = found < 0 ? found : begin(&p, &as, &why);
 		if (r < 0)
 			continue;
@@ -607,7 +639,7 @@ int ward_remembered_moves(
 	for (unsigned i = 0; i < 2 && r < 0; i++) {
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		int found = place_find(id, state, i, &p, &why);
 		if (found == 0)
 			continue;
 		r = found < 0 ? found : begin(&p, &as, &why);
@@ -619,8 +651,9 @@ int ward_remembered_moves(
 					"%s/" MOVES ", which the owner's sessions lock", p.top);
 		}
 		/* Where the owner's file is there and cannot be had, another one locks nobody out.
+		 * Where nobody can lock there, all sessions of the owner come to the second place.
 		 */
-		if (r < 0 && r != -ENOENT && r != -EACCES && r != -EROFS)
+		if (r < 0 && r != -ENOENT && r != -EACCES && r != -EROFS && r != -ENOLCK)
 			break;
 	}
 	/* The host's to fix, whatever it answers. */
@@ -685,10 +718,10 @@ int ward_remembered_forget(const struct ward_identity *id, const char *state, co
 		ward_cleanup(place_clear) struct place p = {.dir = -1};
 		ward_cleanup_fd int lock = -1;
 		struct ward_as_owner as;
-		int found = place_find(id, state, i, &p);
+		int found = place_find(id, state, i, &p, err);
 		if (found == 0)
 			continue;
-		r = found < 0 ? ward_err_sys(err, found, "guards") : begin(&p, &as, err);
+		r = found < 0 ? found : begin(&p, &as, err);
 		if (r < 0)
 			continue;
 		p.whole = true;

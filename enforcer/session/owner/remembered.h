@@ -4,9 +4,9 @@
  *
  *   STATE/guards/UID/NAME-HASH    of one tree; NAME and HASH are those of its path on the host
  *
- * UID is the owner, STATE the owner's state directory. Where root starts a session for somebody
- * else, that is HOME/.local/state/wardfs, and root acts there as the owner; what cannot be written
- * there goes into root's own state directory. What either of them has counts.
+ * UID is the owner, STATE is HOME/.local/state/wardfs of the owner, whatever state directory a
+ * session has: so all sessions of an owner share it. Root acts there as the owner. What cannot be
+ * written there goes into the caller's state directory. What either of them has counts.
  *
  * A file is a row of texts that each end with a NUL:
  *
@@ -61,7 +61,7 @@ int ward_remembered_moves(const struct ward_identity *id, const char *state, int
 	struct ward_err *err) ward_must_check;
 
 /*
- * The directory of HOME in which root keeps this for the owner, which no session may change; the
- * caller's. NULL: it lies in the caller's state directory alone, or memory is short.
+ * The directory of HOME in which this is kept for the owner, which no session may change; the
+ * caller's. state: the caller's state directory. NULL: it lies there alone, or memory is short.
  */
-char *ward_remembered_place(const struct ward_identity *id);
+char *ward_remembered_place(const struct ward_identity *id, const char *state);

@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/way.h"
+#include "enforcer/policy/explain.h"
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
@@ -308,6 +309,68 @@ static int check_runtime(const struct ward_run_plan *p, struct ward_err *err)
 	return r;
 }
 
+/* 1 if a tree shows the file, and no tree lets a session read it; then `place` says which rule. */
+static int is_hidden(const struct ward_run_plan *p, const char *path, struct ward_buf *place)
+{
+	bool shown = false;
+	for (size_t i = 0; i < p->n_trees; i++) {
+		const struct ward_run_plan_tree *t = &p->trees[i];
+		ward_cleanup_free char *top = NULL, *inside = NULL;
+		const struct ward_state *s = NULL;
+		int r = t->source && t->backing >= 0 ? ward_fd_path(t->backing, &top) : 0;
+		const char *rel = r == 0 && top ? ward_path_beneath(path, top) : NULL;
+		if (r < 0)
+			return r;
+		if (!rel)
+			continue;
+		if (asprintf(&inside, "%s%s%s", t->path, *rel ? "/" : "", rel) < 0) {
+			inside = NULL;
+			return -ENOMEM;
+		}
+		r = ward_policy_walk(p->policy, inside, strlen(inside), &s);
+		if (r < 0)
+			return r;
+		const struct ward_request req = {.action = WARD_ACTION_ACCESS,
+			.rights = WARD_RIGHT_READ,
+			.fact = WARD_FACT_THERE,
+			.state = s};
+		const struct ward_decision d = ward_policy_decide(p->policy, &req, NULL);
+		ward_policy_state_put(p->policy, s);
+		if (d.verdict == WARD_VERDICT_ALLOW)
+			return 0;
+		if (!shown && d.rule)
+			ward_rule_place(d.rule, place);
+		shown = true;
+	}
+	return shown;
+}
+
+/*
+ * A module is read on the host, where no guard stands between. So it is none that the session could
+ * not read, and the caller names it, not a link of a session's.
+ */
+static int check_module(const struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
+	struct named n = {.plan = p,
+		.what = "the module",
+		.path = p->found.module,
+		.opened = p->found.module_at,
+		.err = err};
+	if (!p->found.module || !p->found.module_at)
+		return 0;
+	int r = go_along(&n);
+	if (r < 0)
+		return n.told ? r : ward_err_sys(err, r, "what leads to %s", n.path);
+	r = is_hidden(p, p->found.module_at, &place);
+	if (r < 0)
+		return ward_err_sys(err, r, "the module %s", n.path);
+	return r == 0 ? 0
+		      : ward_err_set(err, -EPERM,
+				"the module %s: the policy lets no session read it (%s), so none runs it",
+				n.path, place.len ? ward_buf_str(&place) : "it gives no right");
+}
+
 /*
  * By a link of a session's the next session would see what the link names of the host. o: the
  * command line, whose path is the caller's; NULL: the policy's, as the owner reaches it.
@@ -349,7 +412,9 @@ static int check_sources(const struct ward_run_plan *p, struct ward_err *err)
 		r = check_anchors(p, err);
 	if (r == 0)
 		r = check_image(NULL, p, err);
-	return r == 0 ? check_runtime(p, err) : r;
+	if (r == 0)
+		r = check_runtime(p, err);
+	return r == 0 ? check_module(p, err) : r;
 }
 
 int ward_places_check_ways(
@@ -381,7 +446,7 @@ int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
 	/* The owner's policies may be read, never written: the next session would obey them. */
 	if (r == 0 && p->config)
 		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
-	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id) : NULL;
+	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id, p->state) : NULL;
 	if (guards)
 		r = check(p, "directory of remembered guards", "HOME", guards, CHANGE, err);
 	return r;

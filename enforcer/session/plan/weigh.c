@@ -120,7 +120,8 @@ static int look_at_program(const struct ward_run_options *o, const struct ward_r
 		.n_written = w.n,
 		.signers = &p->settings->auto_signers,
 		.env = (const char *const *)o->env.v,
-		.n_env = o->env.n};
+		.n_env = o->env.n,
+		.set = &p->settings->env_set};
 	clock_gettime(CLOCK_REALTIME, &c.now);
 	r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)
@@ -165,7 +166,7 @@ static int gather(const struct ward_run_options *o, const struct ward_run_plan *
 	enum ward_trust trust, struct ward_risk_facts *f, struct ward_err *err)
 {
 	f->host_memory = host_memory();
-	int r = ward_risk_look_policy(p->policy, trust, f, err);
+	int r = ward_risk_look_policy(p->policy, p->id.home, trust, f, err);
 	for (size_t i = 0; i < o->env.n; i++)
 		ward_risk_pass(f, o->env.v[i], "--env");
 	if (r == 0)

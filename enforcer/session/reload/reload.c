@@ -38,7 +38,7 @@ static void tell(struct ward_reload *r, json_t *o)
 		return;
 	if (text)
 		(void)!send(r->client, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(r->client);
+	ward_fd_drop(r->client);
 	r->client = -1;
 }
 
@@ -257,9 +257,8 @@ static void start_child(struct ward_reload *r, int base)
 		refuse(r, WARD_EXIT_SETUP, "no process could be started");
 }
 
-void ward_reload_begin(struct ward_reload *r, int *client, int *base)
+void ward_reload_begin(struct ward_reload *r, int *client, int base)
 {
-	ward_cleanup_fd int base_fd = ward_steal_fd(base);
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t len = sizeof(peer);
 	if (r->step != WARD_RELOAD_IDLE) {
@@ -273,7 +272,7 @@ void ward_reload_begin(struct ward_reload *r, int *client, int *base)
 	r->by = peer.uid;
 	r->until_ns = ward_clock_mono_ns() + WARD_RELOAD_MS * UINT64_C(1000000);
 	r->step = WARD_RELOAD_LOADING;
-	start_child(r, base_fd);
+	start_child(r, base);
 }
 
 static void on_loaded(struct ward_reload *r, struct ward_msg_reader *m, int fd)

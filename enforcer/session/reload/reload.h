@@ -62,8 +62,8 @@ struct ward_reload {
 
 #define WARD_RELOAD_INIT ((struct ward_reload){.client = -1, .child = -1, .net_control = -1})
 
-/* Takes *client and *base (leaves -1): the base as ward_base_encode() gives it. */
-void ward_reload_begin(struct ward_reload *r, int *client, int *base);
+/* Takes *client (leaves -1). base: as ward_base_encode() gives it, the caller's. */
+void ward_reload_begin(struct ward_reload *r, int *client, int base);
 
 /* For poll(2): a descriptor, -1: none; and milliseconds, -1: no bound. */
 int ward_reload_fd(const struct ward_reload *r);

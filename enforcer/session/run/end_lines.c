@@ -254,9 +254,8 @@ char *ward_note_left(const struct ward_executed *found, const char *session, boo
 }
 
 const char ward_note_offline[] =
-	"the command looked for a host, and [network] mode = none gives it no network: --net HOST[:PORT] opens "
-	"one for a run (wardfs run --net HOST -- CMD), wardfs policy add allow HOST[:PORT] for this project, and "
-	"'wardfs init --registries' the registries that a project of this kind uses";
+	"the command looked for a host and has no network. To allow one: wardfs policy add allow HOST; for one "
+	"run: wardfs run --net HOST; registries: wardfs init --registries";
 
 const char ward_note_nested[] =
 	"the command tried to make a sandbox of its own, and none can be made inside this one: run it "

@@ -249,6 +249,7 @@ static void say_name(const struct ward_running *r)
 static int prepare(struct ward_running *r, struct ward_err *err)
 {
 	struct ward_run_plan *p = r->plan;
+	int moves = -1;
 	int e = setup_signals(r, err);
 	if (e == 0)
 		e = open_relay(r, err);
@@ -256,11 +257,12 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e == 0)
-		e = ward_remembered_moves(&p->id, p->state, &r->guard.moves, err);
-	if (e == 0)
 		e = ward_run_stage(r, err);
+	if (e == 0)
+		e = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (e < 0)
 		return e;
+	ward_guard_share(&r->guard, moves);
 	say_name(r);
 	ward_stream(
 		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
@@ -288,7 +290,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		return e;
 	if (seeded.len && r->options->say)
 		r->options->say(ward_buf_str(&seeded));
-	ward_beside_say(p, r->options->say);
+	ward_beside_say(p, r->guard.moves_file, r->options->say);
 	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
 	if (e == 0)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);

@@ -12,6 +12,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/fd.h"
 #include "enforcer/policy/grants.h"
 #include "enforcer/policy/pattern.h"
 #include "enforcer/session/ask/signed.h"
@@ -169,7 +170,7 @@ static void put_giving(struct giving *g)
 	else
 		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s}", "ok", 1, "result",
 						   "granted", "grant", g->ids));
-	close(g->client);
+	ward_fd_drop(g->client);
 	free(g->keys);
 	free(g);
 }

@@ -26,6 +26,7 @@ static json_t *status_json(const struct ward_running *r)
 	json_object_set_new(o, "argv", ward_control_argv(r->options->argv));
 	json_object_set_new(o, "project", ward_control_text(r->plan->project.path));
 	ward_status_add_trees(o, r->plan, ward_running_policy(r));
+	json_object_set_new(o, "moves", json_string(r->guard.moves_file));
 	ward_status_add_follows(o, r->plan);
 	if (r->network.n_published)
 		json_object_set_new(o, "publish", ward_network_published(&r->network));
@@ -76,7 +77,7 @@ static void on_reload(void *arg, struct ward_control_request *q)
 	l->net_control = r->network.helper.control;
 	l->ask = &r->ask_fs;
 	l->plan = r->plan;
-	ward_reload_begin(l, &q->client, &q->fds[0]);
+	ward_reload_begin(l, &q->client, q->fds[0]);
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *q)

@@ -29,6 +29,30 @@ static int complain(const char *what, const char *why)
 	return EXIT_SETUP;
 }
 
+/* A module's own start function runs before m->start() returns, and can grow all of this. */
+static uint32_t most_pages;
+
+static uint32_t bounded(uint32_t now, uint32_t most, uint32_t ours)
+{
+	const uint32_t bound = now > ours ? now : ours;
+	return most < bound ? most : bound;
+}
+
+void ward_wasm_allocate_memory(wasm_rt_memory_t *m, uint32_t pages, uint32_t most)
+{
+	wasm_rt_allocate_memory(m, pages, bounded(pages, most, most_pages));
+}
+
+void ward_wasm_allocate_funcref_table(wasm_rt_funcref_table_t *t, uint32_t n, uint32_t most)
+{
+	wasm_rt_allocate_funcref_table(t, n, bounded(n, most, WARD_WASM_TABLE_MAX));
+}
+
+void ward_wasm_allocate_externref_table(wasm_rt_externref_table_t *t, uint32_t n, uint32_t most)
+{
+	wasm_rt_allocate_externref_table(t, n, bounded(n, most, WARD_WASM_TABLE_MAX));
+}
+
 int main(int argc, char **argv, char **envp)
 {
 	static struct ward_wasi wasi;
@@ -43,6 +67,7 @@ int main(int argc, char **argv, char **envp)
 	wasi.argv = argv + 1;
 	wasi.envp = envp;
 	ward_wasi_start(&wasi, &o.files);
+	most_pages = ward_wasm_pages(o.memory);
 	wasm_rt_init();
 	void *object = dlopen(argv[0], RTLD_NOW | RTLD_LOCAL);
 	const struct ward_wasm_translated *m = object ? dlsym(object, WARD_WASM_SYMBOL) : NULL;
@@ -60,10 +85,6 @@ int main(int argc, char **argv, char **envp)
 		return EXIT_TRAP;
 	}
 	m->start(instance, &wasi);
-	wasm_rt_memory_t *memory = m->memory(instance);
-	uint32_t pages = ward_wasm_pages(o.memory);
-	if (memory->max_pages > pages)
-		memory->max_pages = pages > memory->pages ? pages : memory->pages;
 	m->run(instance);
 	return 0;
 }

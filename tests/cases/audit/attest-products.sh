@@ -22,11 +22,16 @@ cd work && git init -q . && echo before >kept && echo old >changed
 	ln e/f linked' || fail "run"
 cd ..
 vkey=$(audit key show)
-audit attest --force -o statement made || fail "attest"
+expect 0 audit attest --force -o statement made
+hasnt "$ERR" "does not name"
 both --attestation statement intact
 python3 "$WARD_SRC/tests/cases/audit/lib/attest-products-of.py" work statement || fail "other subjects than what is there"
 # The control: without digests in the records there are no subjects, and the statement says of how
 # many.
 (cd work && "$WARDFS" run --session plain -- sh -c 'echo x >changed') || fail "run"
-audit attest --force -o statement plain || fail "attest"
+expect 0 audit attest --force -o statement plain
+has "$ERR" "does not name 1 of the 1 file that plain changed: the trail has no digest of it"
+has "$ERR" "'[audit] hash = writes'"
+expect 0 audit bundle -o plain.tar plain
+has "$ERR" "does not name 1 of the 1 file"
 python3 "$WARD_SRC/tests/cases/audit/lib/attest-products-none.py" statement || fail "without digests"

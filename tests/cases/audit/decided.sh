@@ -24,7 +24,7 @@ for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
 for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
-	good-signed-once good-signed-pattern; do
+	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -56,6 +56,20 @@ for n in twice differently; do wrong signed-$n "$answer: its signers are not dif
 for n in replayed other-digest other-session late; do wrong signed-$n "$answer: another answer was signed"; done
 wrong signed-by-eve "$answer: no approver of the policy signed it"
 for n in wider elsewhere not-once without-end other-pattern; do wrong grant-$n "$answer: the grant is not what was signed"; done
+# What the writer leaves out or takes from elsewhere, so that there is nothing to compare with.
+own='what was shown is not this question'
+for n in ask-without-detail ask-signed-without-detail; do
+	wrong $n "$answer: the digest of what was shown is another"
+done
+for n in ask-detail-no-object ask-without-shown session-replayed \
+	shown-other-path shown-other-rights shown-second-path; do wrong $n "$answer: $own"; done
+wrong grant-of-other-question "$answer: the grant is not what was signed"
+wrong grant-asked-by-none "$answer: no question of that name waited"
+for n in without-grant empty; do wrong granted-$n "$answer: it names no grant"; done
+for n in without-answer and-refused and-expired; do wrong used-$n "$access: the policy demands a signed answer for this grant"; done
+for n in unasked unasked-without-token; do wrong $n "$answer: the policy demands signed answers, and this grant is of none"; done
+wrong unasked-token-of-two "$answer: the policy demands more signatures than a token has"
+wrong unasked-token-of-eve "$answer: no approver of the policy signed its token"
 agree "decided"
 agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
 

@@ -91,6 +91,8 @@ has "$ERR" "--force needs --reason"
 expect 2 audit remove --force --reason ' ' long
 expect 2 audit hold short
 has "$ERR" "give --reason TEXT"
+expect 2 audit release short
+has "$ERR" "audit release: give --reason TEXT"
 expect 125 audit hold --reason why nobody
 expect 125 audit release --reason why short
 has "$ERR" "short is not on hold"

@@ -192,6 +192,21 @@ grep -q 'record [0-9]* is missing; the compressed file trail.2.jsonl.zst ends to
 audit verify --key "$vkey" packed >said && fail "cut, and verified with the public key"
 grep -q 'is missing; the compressed file trail.2.jsonl.zst ends too early: it was cut or changed' said || fail "cut, public: $(cat said)"
 verdict "a compressed file cut" packed deleted "$b2"
+# Exactly behind a frame: nothing in the file says that more followed. The control has both.
+head -n 3 two >x && tail -n +4 two >y
+for part in x y; do
+	zstd -q --content-size --check -f $part --stream-size="$(wc -c <$part)" -o $part.zst
+done
+cat x.zst y.zst >"$D/trail.2.jsonl.zst"
+audit verify packed >said || fail "control: two frames: $(cat said)"
+cp x.zst "$D/trail.2.jsonl.zst"
+for key in '' "--key $vkey"; do
+	# shellcheck disable=SC2086
+	audit verify $key packed >said && fail "cut between frames, and verified"
+	grep -q 'is missing; the compressed file trail.2.jsonl.zst ends too early: it was cut or changed' said ||
+		fail "cut between frames $key: $(cat said)"
+done
+restore
 : >"$D/trail.3.jsonl.zst"
 audit verify packed >said && fail "emptied, and verified"
 grep -q '; the compressed file trail.3.jsonl.zst ends too early: it was cut or changed' said || fail "emptied: $(cat said)"

@@ -55,6 +55,22 @@ has "$OUT" "there was no such file before"
 [ ! -e "$file" ] || fail "it is there: $(cat "$file")"
 expect 2 "$WARDFS" policy undo
 has "$ERR" "no change"
+echo "--- of what init wrote, some lines are shown. Controls: all of them, and a short difference"
+expect 0 "$WARDFS" init
+lines=$(wc -l <"$file")
+expect 0 "$WARDFS" policy undo --dry-run
+[ "$(printf '%s\n' "$OUT" | wc -l)" -le 10 ] || fail "long: $OUT"
+has "$OUT" "- extends = medium"
+has "$OUT" "more lines (-v prints all)"
+hasnt "$OUT" "- ;"
+expect 0 "$WARDFS" policy undo --dry-run -v
+[ "$(printf '%s\n' "$OUT" | grep -c '^- ')" -eq "$lines" ] || fail "not all: $OUT"
+hasnt "$OUT" "(-v prints all)"
+expect 0 "$WARDFS" policy add read /workspace/short
+expect 0 "$WARDFS" policy undo
+has "$OUT" "- read = /workspace/short"
+hasnt "$OUT" "(-v prints all)"
+expect 0 "$WARDFS" policy undo
 echo "--- the history is bounded"
 i=0
 while [ $i -lt 25 ]; do
@@ -172,7 +188,7 @@ chmod 644 "$WARD_TMP/type.py"
 cd "$WARD_TMP/home/theirs"
 theirs() {
 	unshare --mount sh -c '
-		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat /etc/passwd - >"$HOME_THEIRS/../passwd"
+		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat - /etc/passwd >"$HOME_THEIRS/../passwd"
 		mount --bind "$HOME_THEIRS/../passwd" /etc/passwd
 		exec "$@"' sh "$@"
 }

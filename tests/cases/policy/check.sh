@@ -340,9 +340,20 @@ cd shown || exit 1
 mkdir -p certs
 echo k >certs/x.key
 printf '%s\n[files]\nread = /workspace/certs\n' "$head" >"$PWD/../certs.policy"
-finds "$PWD/../certs.policy" 5 "in this directory it also allows what other lines refuse: medium:"
+finds "$WARD_TMP/certs.policy" 5 "in this directory it also allows what other lines refuse: medium:"
 has "$("$WARDFS" policy check "$PWD/../certs.policy")" "*.pem and 5 more lines"
 expect 0 "$WARDFS" run --policy "$PWD/../certs.policy" -- cat certs/x.key
+# The file is named without detours, and what it extends still lies beside that name.
+for detour in ../certs.policy ./certs/../../certs.policy "$PWD/..//certs.policy"; do
+	has "$("$WARDFS" policy check "$detour")" "$WARD_TMP/certs.policy:5: warning: "
+	hasnt "$("$WARDFS" policy check "$detour")" ".."
+done
+mkdir ../upper ../led
+printf '[policy]\nversion = 1\nextends = above.policy\n' >../upper/extends.policy
+sed '/^extends/d' ../certs.policy >../led/above.policy
+ln -s ../upper/extends.policy ../led/extends.policy
+expect 0 "$WARDFS" run --policy ../led/extends.policy -- true
+expect 2 "$WARDFS" run --policy ../upper/extends.policy -- true
 # Controls: lines that are repeated, and a rule for one file.
 {
 	cat ../certs.policy
@@ -350,16 +361,16 @@ expect 0 "$WARDFS" run --policy "$PWD/../certs.policy" -- cat certs/x.key
 		echo "secret = /workspace/**/*.$ending"
 	done
 } >../repeated.policy
-clean "$PWD/../repeated.policy"
+clean "$WARD_TMP/repeated.policy"
 expect 1 "$WARDFS" run --policy "$PWD/../repeated.policy" -- cat certs/x.key
 printf '%s\n[files]\nread = /workspace/certs/x.key\n' "$head" >../one.policy
-clean "$PWD/../one.policy"
+clean "$WARD_TMP/one.policy"
 printf '%s\n[limits]\ncommand = 1m\n' "$head" >../time.policy
-finds "$PWD/../time.policy" 5 "bounds only what 'wardfs exec' starts"
+finds "$WARD_TMP/time.policy" 5 "bounds only what 'wardfs exec' starts"
 expect 0 "$WARDFS" run --policy "$PWD/../time.policy" -- true
 has "$ERR" "[limits] command bounds only what 'wardfs exec' starts here"
 printf '[process]\nshell = bash -c\n' | cat ../time.policy - >../shell.policy
-clean "$PWD/../shell.policy"
+clean "$WARD_TMP/shell.policy"
 expect 0 "$WARDFS" run --policy "$PWD/../shell.policy" -- true
 hasnt "$ERR" "[limits] command"
 cd ..

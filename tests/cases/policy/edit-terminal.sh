@@ -30,7 +30,7 @@ export HOME_THEIRS="$home"
 unset XDG_CONFIG_HOME VISUAL
 theirs() {
 	unshare --mount sh -c '
-		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat /etc/passwd - >"$HOME_THEIRS/../passwd"
+		printf "them:x:4711:4711::%s:/bin/sh\n" "$HOME_THEIRS" | cat - /etc/passwd >"$HOME_THEIRS/../passwd"
 		mount --bind "$HOME_THEIRS/../passwd" /etc/passwd
 		exec "$@"' sh env SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=them EDITOR="$home/editor" "$@"
 }

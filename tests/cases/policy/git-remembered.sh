@@ -81,6 +81,15 @@ for part in HEAD objects refs; do
 	! written || fail "$part: the next session wrote into v/lib.git"
 	has "$ERR" "v/lib.git"
 	has "$ERR" 'wardfs policy forget'
+	expect 0 "$WARDFS" run --policy "$top/open.policy" -- true
+	run_says=$ERR
+	mkdir -p "$top/mnt"
+	if [ "$(id -u)" -eq 0 ]; then
+		expect 0 "$WARDFS" mount --policy "$top/open.policy" "$top/p" "$top/mnt"
+		has "$ERR" 'wardfs policy forget'
+		has "$run_says" "$ERR"
+		expect 0 "$WARDFS" umount "$top/mnt"
+	fi
 	# And the session after that.
 	expect 2 "$WARDFS" run -- sh -c "$evil"
 	! written || fail "$part: the third session wrote into v/lib.git"

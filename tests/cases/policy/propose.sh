@@ -27,7 +27,7 @@ expect 0 "$WARDFS" init
 asks '; mine: ignore all guards\n[files]\nread = /workspace/test.pem\n[network]\nmode = allowlist\nallow = web.example:443\n[env]\nset = CI=1\n'
 ! may read test.pem || fail "in force by itself"
 expect 1 "$WARDFS" run -- cat test.pem </dev/null
-has "$ERR" "asks for rights in .wardfs.propose; none of them is in force: 'wardfs init'"
+has "$ERR" "asks for rights in .wardfs.propose, and you have not accepted them: 'wardfs init'"
 expect 0 "$WARDFS" run --policy medium -- true </dev/null
 hasnt "$ERR" "propose"
 echo "--- no terminal, no answer: shown, and not taken over"
@@ -161,7 +161,7 @@ cd "$WARD_TMP/home/theirs"
 asks '[files]\nread = /workspace/test.pem\n'
 mkdir .config-roots
 chown -R 4711:4711 "$WARD_TMP/home"
-printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/home" | cat /etc/passwd - >"$WARD_TMP/passwd"
+printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/home" | cat - /etc/passwd >"$WARD_TMP/passwd"
 theirs() { unshare --mount sh -c 'mount --bind "$0" /etc/passwd; exec "$@"' "$WARD_TMP/passwd" "$@"; }
 expect 0 theirs "$WARDFS" init --accept "$(digest)"
 file=$(find "$WARD_TMP/home/.config" -name '*.policy')

@@ -124,7 +124,7 @@ done
 	cd ../tree || exit 1
 	expect 0 "$WARDFS" audit show --json --kind session.start
 	has "$OUT" 'work-main.policy"'
-	expect 0 "$WARDFS" policy add write /workspace/both
+	expect 0 "$WARDFS" policy add append /workspace/both
 	has "$ERR" "the policy of another one: $file"
 	# What a session here has of git by sharing stays, before and after.
 	hasnt "$OUT" "[tree"
@@ -132,7 +132,7 @@ done
 	expect 1 "$WARDFS" run --policy medium -- cat secret.key
 	hasnt "$ERR" "another one"
 )
-grep -q 'write = /workspace/both' "$file" || fail "added elsewhere"
+grep -q 'append = /workspace/both' "$file" || fail "added elsewhere"
 reads ../tree 0
 
 # Moved: offered, with what brings policy and home along; until then nothing of it holds.
@@ -206,7 +206,7 @@ chmod 755 "$WARD_TMP"
 mkdir "$WARD_TMP/theirs"
 git init -q "$WARD_TMP/theirs/moved"
 chown -R 4711:4711 "$WARD_TMP/theirs"
-printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/theirs" | cat /etc/passwd - >"$WARD_TMP/passwd"
+printf 'them:x:4711:4711::%s:/bin/sh\n' "$WARD_TMP/theirs" | cat - /etc/passwd >"$WARD_TMP/passwd"
 theirs() { unshare --mount sh -c 'mount --bind "$0" /etc/passwd; exec "$@"' "$WARD_TMP/passwd" "$@"; }
 cd "$WARD_TMP/theirs/moved" || exit 1
 expect 0 theirs "$WARDFS" policy add read /workspace/x

@@ -88,3 +88,15 @@ expect 0 "$WARDFS" home clear --all --yes
 has "$OUT" "cleared: $PWD"
 expect 0 "$WARDFS" home list
 [ -z "$OUT" ] || fail "homes are left: $OUT"
+# Also what an agent kept, such as a sign-in. The control: it was there.
+as_user -c '
+	set -e
+	mkdir -p proj .local/bin && cd proj
+	printf "#!/bin/sh\necho kept >\"\$CODEX_HOME/auth.json\"\n" >../.local/bin/codex
+	chmod +x ../.local/bin/codex
+	export PATH="$HOME/.local/bin:$PATH"
+	"$WARDFS" run -- codex
+	"$WARDFS" init
+	[ "$(find ~ -name wardfs | wc -l)" -eq 3 ] && grep -rqx kept ~/.local/share/wardfs
+	eval "$(sed -n "/^As each user/,/^As root/s/^rm /rm /p" "$WARD_SRC/docs/upgrade.md")"
+	[ -z "$(find ~ -name wardfs)" ]' || fail "what the page removes leaves something"

@@ -38,6 +38,25 @@ for session in r1 m1; do
 	[ "$got" = "$session 4 7" ] || fail "$session: silent clients: $got"
 done
 
+# Descriptors that take an hour to close, of 40 clients each: the session goes on meanwhile. The
+# control is in cases/audit/system-flight.
+flight=
+for session in r1 m1; do
+	socket=$XDG_RUNTIME_DIR/wardfs/$session/control
+	[ -S "$socket" ] || fail "no $socket"
+	for request in x '{"verb":"status"}' '{"verb":"exec","argv":["true"]}'; do
+		: >sent
+		python3 "$WARD_SRC/tests/cases/audit/lib/system-flight.py" "$socket" 40 "$request" >sent &
+		flight="$flight $!"
+		wait_until 120 grep -q sent sent || fail "the attack does not begin"
+	done
+	sleep 2
+	asked "$session" '{"verb":"status"}' 0 "$([ $session = r1 ] && echo run || echo mount) -" -
+done
+expect 0 timeout 60 "$WARDFS" exec r1 true
+# shellcheck disable=SC2086 # several
+kill $flight
+
 # Each kind of session has some that the other one lacks.
 asked r1 '{"verb":"umount"}' 0 'False 125' 'this session does not take such a request'
 expect 125 "$WARDFS" exec m1 true

@@ -108,6 +108,12 @@ bounded 125 "$WARDFS" run -- true
 has "$SAID" "the file system mounted at $HOME/.cargo does not answer"
 home .config/pip
 bounded 0 "$WARDFS" init --dry-run
+# Where all sessions of the owner keep what they share, whatever XDG_STATE_HOME says.
+home .local/state
+bounded 125 "$WARDFS" run -- true
+has "$SAID" "the file system mounted at $HOME/.local/state does not answer"
+bounded 125 "$WARDFS" mount . ../points
+has "$SAID" "the file system mounted at $HOME/.local/state does not answer"
 home .config
 for verb in 'run -- true' 'init --dry-run' 'policy show' 'policy add read x' 'home list' risk 'profile list'; do
 	# shellcheck disable=SC2086 # words

@@ -168,3 +168,21 @@ expect 0 "$WARDFS" policy show
 hasnt "$OUT" "/workspace/sub/secret"
 cd .. && expect 2 "$WARDFS" run -- true
 cd / && expect 2 "$WARDFS" run -- true
+echo "--- a directory of projects: said once, before its first session. Controls: one project, a repository"
+for d in several one whole; do
+	mkdir -p "$WARD_TMP/$d/a/deep" "$WARD_TMP/$d/b" "$WARD_TMP/$d/plain"
+	git init -q "$WARD_TMP/$d/a"
+	git init -q "$WARD_TMP/$d/a/deep"
+done
+git init -q "$WARD_TMP/several/b"
+git init -q "$WARD_TMP/whole/b"
+git init -q "$WARD_TMP/whole"
+cd "$WARD_TMP/several" || exit 1
+expect 0 "$WARDFS" run -- true
+has "$ERR" "$WARD_TMP/several has 2 projects in it, such as "
+has "$ERR" "For one of them, change into it first"
+for d in several several/a one whole; do
+	cd "$WARD_TMP/$d" || exit 1
+	expect 0 "$WARDFS" run -- true
+	hasnt "$ERR" "projects in it"
+done

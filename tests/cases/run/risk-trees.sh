@@ -40,6 +40,23 @@ given reads-secrets
 rows "[tree /h]\nsource = ~/docs\n${read}read = /h/plain\n[system]\nread = ~/tools"
 free reads-secrets
 
+mkdir -p "$HOME/.ssh"
+home="[tree /h]\nsource = $HOME\nat = none\n[files]\nread = /h\ndeny = /h/p\n$read"
+rows "$home"
+given reads-secrets
+rows "${home}hide = /h/.*"
+free reads-secrets
+rows "${read}[system]\nread = $HOME/"
+given reads-secrets
+rows "${read}[system]\nread = $HOME/docs"
+free reads-secrets
+
+echo "--- a limit that ends nothing that is busy"
+rows "${read}[limits]\nidle = 10m"
+given no-time
+rows "${read}[limits]\nwall = 10m"
+free no-time
+
 echo "--- what may grow beside the project, and files there that people run"
 quota='[quota /workspace]\ngrowth = 1G\n'
 rows "[tree /h]\nsource = ~/docs\n${quota}[files]\nwrite = /workspace\nwrite = /h"
@@ -67,3 +84,9 @@ for env in LD_PRELOAD=./x.so LD_PRELOAD PATH=/workspace; do
 done
 expect 0 "$WARDFS" risk --env A=LD_PRELOAD -- true
 hasnt "$OUT" from-project
+for set in LD_PRELOAD=./x.so GIT_SSH_COMMAND=./x; do
+	rows "[env]\nset = $set"
+	given from-project
+done
+rows "[env]\nset = A=LD_PRELOAD"
+free from-project

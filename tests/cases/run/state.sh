@@ -48,7 +48,30 @@ has "$ERR" "fix: chmod go-w $WARD_TMP/shared/wardfs"
 # Control: what the message says helps.
 chmod go-w "$WARD_TMP/shared/wardfs"
 XDG_STATE_HOME=$WARD_TMP/shared expect 0 "$WARDFS" run -- true
+# One that cannot be made where it is said to be, and one that nothing has made yet.
+touch "$WARD_TMP/plain"
+XDG_STATE_HOME=$WARD_TMP/plain expect 125 "$WARDFS" run -- touch started
+has "$ERR" "plain/wardfs: Not a directory (fix: set XDG_STATE_HOME to a directory of yours)"
+[ ! -e started ] || fail "ran without a trail"
+for verb in list denials summary; do
+	XDG_STATE_HOME=$WARD_TMP/none expect 125 "$WARDFS" audit $verb
+	has "$ERR" "$WARD_TMP/none/wardfs: No such file or directory. No session has run here yet; "
+done
 if [ "$(id -u)" -eq 0 ]; then
+	cat >"$WARD_TMP/closed.sh" <<'S'
+set -eu
+. "$WARD_SRC/tests/lib.sh"
+WARD_TMP=$HOME
+project "$HOME/p"
+cd "$HOME/p" || exit 1
+XDG_STATE_HOME=$1 expect 125 "$WARDFS" run -- touch started
+has "$ERR" "$1/wardfs"
+has "$ERR" ": Permission denied (fix: set XDG_STATE_HOME to a directory of yours)"
+[ ! -e started ] || fail "ran without a trail"
+XDG_STATE_HOME=$HOME/mine expect 0 "$WARDFS" run -- touch started
+S
+	mkdir -m 700 "$WARD_TMP/closed"
+	(as_user "$WARD_TMP/closed.sh" "$WARD_TMP/closed/state") || fail "a closed directory"
 	chown -R 4711 "$WARD_TMP/shared"
 	XDG_STATE_HOME=$WARD_TMP/shared expect 125 "$WARDFS" run -- true
 	has "$ERR" "belongs to another user, uid 4711 (fix: run wardfs as that user, or set XDG_STATE_HOME"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two sessions of wardfs that move directories in one project at the same time have a file between
 # them: neither moves a secret to where a rule gives it (cases/fs/two-sessions). The control: with a
-# state directory of its own, a session does not wait for the other one. Where the file cannot be
-# opened, nothing starts.
+# state directory of its own and no home, a session does not wait for the other one, and says so.
+# Sessions of an owner with a home share the file whatever their state directories are. Where the
+# file cannot be opened, nothing starts.
 # A start names a running session with other rules for the same files, or for a directory above. It
 # is silent for the same rules (other limits, too), and for another directory.
 # timeout: 300
@@ -74,11 +75,26 @@ expect 0 "$WARDFS" kill first
 wait "$first" || :
 told no "$PWD/other.policy" p
 
+if [ "$(id -u)" -eq 0 ]; then
+	# Root has a home, the owner above has none.
+	[ ! -e "$HOME/.local" ] || fail "an owner without a home"
+	rm -rf p/*
+	mkdir -p p/p/certs p/d
+	echo secret >p/p/certs/pub.pem
+	chown -R 0:0 p
+	STATE=$PWD/third
+	both turns || fail "another state directory: $(cat said.1 said.2)"
+	hasnt "$(cat said.1 said.2)" "do not wait for each other"
+	[ -e "$HOME/.local/state/wardfs/guards/0/.moves" ] || fail "not in the home"
+	[ -z "$(find third -name .moves)" ] || fail "a second file"
+	chown -R 54321:54321 p
+fi
 file=$(find "$XDG_STATE_HOME" -name .moves)
 has "$file" wardfs/guards/
 STATE=$PWD/other
 ! both turns || fail "control: nothing is read without the file"
 has "$(cat said.1 said.2)" "the secret is read"
+has "$(cat said.1 said.2)" "do not wait for each other"
 rm "$file"
 mkfifo "$file"
 cd p

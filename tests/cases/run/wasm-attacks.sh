@@ -131,6 +131,46 @@ printf '[policy]\nversion = 1\nextends = medium\nmode = wasm\n[limits]\nwall = 1
 printf '(module (memory (export "memory") 1) (func $s (loop (br 0))) (start $s) (func (export "_start")))\n' >loop.wat
 wat2wasm loop.wat -o loop.wasm
 expect 124 "$WARDFS" run --policy "$HOME/clock.policy" loop.wasm
+
+echo "--- a start function that grows what the session bounds, before anything else runs"
+# Where RLIMIT_DATA holds the limit, a sanitizer's own memory does not fit.
+memory='memory = 2G'
+[ "$(id -u)" -eq 0 ] || ! grep -qE '__[at]san_init' "$WARD_BUILD/wardfs-wasi" || memory=
+printf '[policy]\nversion = 1\nextends = medium\nmode = wasm\n[limits]\nrequire = where-available\n%s\n' "$memory" >"$HOME/grow.policy"
+grows() { # grows HOW-MANY EXPRESSION: the exit status says whether it grew
+	printf '(module (import "wasi_snapshot_preview1" "proc_exit" (func $x (param i32))) (table $t 1 funcref) (global $g (mut i32) (i32.const 0))
+(memory (export "memory") 1) (func $s (global.set $g (i32.ne (i32.const -1) %s))) (start $s)
+(func (export "_start") (call $x (global.get $g))))\n' "$2" >grows.wat
+	wat2wasm grows.wat -o grows.wasm
+	expect "$1" "$WARDFS" run --policy "$HOME/grow.policy" grows.wasm
+}
+grows 0 '(table.grow $t (ref.null func) (i32.const 1048576))'
+grows 1 '(table.grow $t (ref.null func) (i32.const 1000))'
+grows 0 '(memory.grow (i32.const 65535))'
+[ -z "$memory" ] || grows 0 '(memory.grow (i32.const 24576))'
+grows 1 '(memory.grow (i32.const 20000))'
+
+echo "--- a module that no session may read, or that a session's link names"
+mkdir -p "$HOME/beside" private
+for to in "$HOME/beside/m.wasm" private/m.wasm plain.wasm; do
+	cp within.wasm "$to"
+done
+ln -sf "$HOME/beside/m.wasm" out.wasm
+ln -sf private/m.wasm secret.wasm
+ln -sf plain.wasm in.wasm
+printf '[policy]\nversion = 1\nextends = medium\nmode = wasm\n[guard]\nsecret = /workspace/private\n' >"$HOME/private.policy"
+for m in private/m.wasm secret.wasm; do
+	expect 0 "$WARDFS" run --mode wasm "$m"
+	expect 125 "$WARDFS" run --policy "$HOME/private.policy" "$m"
+	has "$ERR" "the module $m: the policy lets no session read it ($HOME/private.policy:6), so none runs it"
+	expect 125 "$WARDFS" run --dry-run --policy "$HOME/private.policy" "$m"
+done
+for m in in.wasm "$HOME/beside/m.wasm"; do
+	expect 0 "$WARDFS" run --policy "$HOME/private.policy" "$m"
+done
+expect 125 "$WARDFS" run --policy "$HOME/private.policy" out.wasm
+has "$ERR" "the module out.wasm leads out of the tree /workspace to $HOME/beside/m.wasm, by a link that a session can change"
+
 for native in 'new Array(2**32-1).join("")' 'setInterval(() => {}, 0)' '(async () => { for (;;) await 1 })()'; do
 	expect 124 "$WARDFS" run --policy "$HOME/clock.policy" -- -e "$native"
 done

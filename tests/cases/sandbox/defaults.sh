@@ -32,6 +32,10 @@ has "$OUT" '"memory":{"value":'"$((total << 20))"',"by":"cgroup v'
 has "$OUT" '"said":"75%","default":true}'
 has "$OUT" '"missing":{}'
 expect 0 "$WARDFS" run --dry-run -- true
+has "$OUT" "  of the profile: memory = 75%, here ${total}M, "
+has "$OUT" ", wall = 12h, "
+[ "$(printf '%s\n' "$OUT" | wc -l)" -le 32 ] || fail "a long rehearsal: $OUT"
+expect 0 "$WARDFS" run -v --dry-run -- true
 has "$OUT" "  memory = 75%, here ${total}M (held by: cgroup v"
 # As a policy has them, also those of single commands; programs read the bytes and nanoseconds.
 has "$OUT" "  tmp = 2G (held by: tmpfs; a default of the profile)"
@@ -53,7 +57,7 @@ has "$(printf %s "$OUT" | tr -d ' \n')" '"tmp":{"value":2147483648,"by":"tmpfs",
 
 # The agents' profiles, too: what a session that lies open for days may use in all.
 for profile in agent claude convention; do
-	expect 0 "$WARDFS" run -p $profile --dry-run -- true
+	expect 0 "$WARDFS" run -v -p $profile --dry-run -- true
 	has "$OUT" "  cpu-time = 2d/cpu, here "
 	has "$OUT" "d (held by: cgroup v"
 	has "$OUT" "  wall = 30d (held by: clock; a default of the profile)"

@@ -81,25 +81,66 @@ def changed(text):
     return f"{head} {'B' if sig[0] == 'A' else 'A'}{sig[1:]}"
 
 
-def asked(name, path):
+def asked(session, name, path, **more):
     """What is shown of a question, and its digest."""
-    detail = {"question": name, "session": "release", "rights": "write", "path": path,
-              "argv": ["tee", "\u00e9\U0001f600\x1b\\u00e9"]}
+    detail = {"question": name, "session": session, "rights": "write", "path": path,
+              "argv": ["tee", "\u00e9\U0001f600\x1b\\u00e9"]} | more
     return detail, hashlib.sha256(ascii_json(detail)).hexdigest()
 
 
-def signed(*texts, approvers=1, gives=None, more=(), **more_answer):
-    """A trail with one question whose answer has these signatures, and gives a grant like this."""
-    return [{"kind": "policy", "compile": f"{POLICY}[approvals]\napprovers = {approvers}\n" +
-             "".join(f"approver = {public(who)}\n" for who in ("ann", "bob"))},
-            ask(detail=Q, shown=Q_SUM, path=Q["path"]), grant(**{"path": Q["path"], **(gives or {})}),
-            answer(shown=Q_SUM, **({"detail": {"signed": list(texts)}} if texts else {}),
-                   **{"scope": "path", **more_answer}), *more]
+def demanding(approvers):
+    return {"kind": "policy", "compile": f"{POLICY}[approvals]\napprovers = {approvers}\n" +
+            "".join(f"approver = {public(who)}\n" for who in ("ann", "bob"))}
 
 
-Q, Q_SUM = asked("q1", "/workspace/.github/caf\u00e9")
-OTHER, OTHER_SUM = asked("q2", "/workspace/.github/caf\u00e9")
-ann, bob = signs("ann", Q, Q_SUM), signs("bob", Q, Q_SUM)
+class Signed:
+    """Trails of this session with a question whose answer has to be signed."""
+
+    def __init__(self, session):
+        path = "/workspace/.github/caf\u00e9"
+        self.q, self.sum = asked(session, "q1", path)
+        self.q2, self.sum2 = asked(session, "q2", path)
+        self.elsewhere, self.sum_elsewhere = asked("another", "q1", path)
+
+    def by(self, who, **says):
+        return signs(who, self.q, self.sum, **says)
+
+    def trail(self, *texts, approvers=1, gives=None, asks=None, more=(), **more_answer):
+        """The answer has these texts, and gives a grant like this."""
+        return [demanding(approvers),
+                ask(**{"detail": self.q, "shown": self.sum, "path": self.q["path"], **(asks or {})}),
+                grant(**{"path": self.q["path"], **(gives or {})}),
+                answer(**({"detail": {"signed": list(texts)}} if texts else {}),
+                       **{"shown": self.sum, "scope": "path", **more_answer}), *more]
+
+    def second(self):
+        return ask(request="q2", detail=self.q2, shown=self.sum2, path=self.q2["path"])
+
+    def replay(self):
+        """Question, grant and answer of another session, whole."""
+        return self.trail(signs("ann", self.elsewhere, self.sum_elsewhere), shown=self.sum_elsewhere,
+                          asks={"detail": self.elsewhere, "shown": self.sum_elsewhere})
+
+    def shown(self, **other):
+        """What was shown, and signed, is not what the question asks."""
+        q, digest = asked(self.q["session"], "q1", **({"path": self.q["path"]} | other))
+        return self.trail(signs("ann", q, digest), shown=digest, asks={"detail": q, "shown": digest},
+                          gives={"path": q["path"]})
+
+    def quiet(self, *closing, **more):
+        """Nobody answered, and the grant was used."""
+        return self.trail(more=[use(self.q["path"])], **more)[:3] + [use(self.q["path"]), *closing]
+
+    def partly(self):
+        """One of two signed; then both signed another question, whose grant covers this one."""
+        two = [signs(who, self.q2, self.sum2) for who in ("ann", "bob")]
+        t = self.trail(self.by("ann"), approvers=2, grant="g1111111111ab")
+        return [*t[:2], self.second(),
+                grant(request="q2", path=self.q["path"], grant="g1111111111ab"),
+                answer(request="q2", shown=self.sum2, scope="path", grant="g1111111111ab",
+                       detail={"signed": two}), t[3]]
+
+
 executed = {"kind": "exec", "pid": 900, "uid": 1000, "path": "/usr/bin/wardfs", "started": 5000}
 scripts = {
     "good-access": [policy, done("open", "/workspace/a", "read", "write"),
@@ -132,41 +173,73 @@ scripts = {
     "answer-by-agent": [policy, executed, ask(), grant(), answer()],
     "answer-by-other": [policy, ask(), grant(), answer(uid=1001)],
     "answer-by-nobody": [policy, ask(), grant(), answer(uid=None)],
-    "good-signed": signed(ann),
-    "good-signed-two": signed(ann, bob, approvers=2),
-    "good-signed-covers": signed(ann, more=[
-        ask(request="q2", detail=OTHER, shown=OTHER_SUM, path=OTHER["path"]),
-        answer(request="q2", shown=OTHER_SUM, scope="path")]),
-    "good-signed-once": signed(signs("ann", Q, Q_SUM, answer="once"), gives={"uses": 1}),
-    "good-signed-pattern": signed(
-        signs("ann", Q, Q_SUM, answer="pattern", pattern="/workspace/.github/c*"),
-        gives={"path": "/workspace/.github/c*"}),
-    "unsigned": signed(),
-    "signed-changed": signed(changed(ann)),
-    "signed-changed-text": signed(ann.replace('"path","until"', '"once","until"'), gives={"uses": 1}),
-    "signed-too-few": signed(ann, approvers=2),
-    "signed-twice": signed(ann, ann, approvers=2),
-    "signed-differently": signed(ann, signs("bob", Q, Q_SUM, answer="once"), approvers=2),
-    "signed-replayed": signed(signs("ann", OTHER, OTHER_SUM)),
-    "signed-other-digest": signed(signs("ann", Q, OTHER_SUM)),
-    "signed-other-session": signed(signs("ann", Q | {"session": "other"}, Q_SUM)),
-    "signed-by-eve": signed(signs("eve", Q, Q_SUM)),
-    "signed-late": signed(signs("ann", Q, Q_SUM, until=int(time.time()) - 3600)),
-    "grant-wider": signed(ann, gives={"path": "/workspace/.github/*"}),
-    "grant-elsewhere": signed(ann, gives={"path": "/workspace/.github/cafe"}),
-    "grant-not-once": signed(signs("ann", Q, Q_SUM, answer="once")),
-    "grant-without-end": signed(signs("ann", Q, Q_SUM, answer="for", seconds=600)),
-    "grant-other-pattern": signed(
-        signs("ann", Q, Q_SUM, answer="pattern", pattern="/workspace/.github/c*"),
-        gives={"path": "/workspace/.github/**"}),
-    "covered-by-none": signed(ann, more=[
-        ask(request="q2", detail=OTHER, shown=OTHER_SUM, path=OTHER["path"]),
-        grant(request="q2", path=OTHER["path"], grant="g1111111111ab"),
-        answer(request="q2", shown=OTHER_SUM, scope="path", grant="g1111111111ab")]),
     "grant-by-other": [policy, grant(uid=1001, how="wardfs grant", request=None)],
+    "grant-asked-by-none": [policy, ask(), grant(request=None), answer()],
+    "granted-without-grant": [policy, ask(), grant(), answer(grant=None)],
+    "granted-empty": [policy, ask(), grant(), answer(grant="")],
+}
+TOKEN = {"how": "token", "request": None, "token": "t0123456789abcdef"}
+CLOSED = {"grant": None, "scope": None, "how": None}
+signed = {
+    "good-signed": lambda s: s.trail(s.by("ann")),
+    "good-signed-two": lambda s: s.trail(s.by("ann"), s.by("bob"), approvers=2),
+    "good-signed-covers": lambda s: s.trail(s.by("ann"), more=[
+        s.second(), answer(request="q2", shown=s.sum2, scope="path")]),
+    "good-signed-partly": lambda s: s.partly(),
+    "good-signed-once": lambda s: s.trail(s.by("ann", answer="once"), gives={"uses": 1},
+                                          more=[use(s.q["path"])]),
+    "good-signed-pattern": lambda s: s.trail(
+        s.by("ann", answer="pattern", pattern="/workspace/.github/c*"),
+        gives={"path": "/workspace/.github/c*"}),
+    "good-token": lambda s: [demanding(1), grant(**TOKEN, key=public("ann"))],
+    "good-ended": lambda s: s.quiet(answer(result="ended", shown=s.sum, **CLOSED)),
+    "good-unused": lambda s: s.trail()[:3] + [answer(result="expired", shown=s.sum, **CLOSED)],
+    "unsigned": lambda s: s.trail(),
+    "signed-changed": lambda s: s.trail(changed(s.by("ann"))),
+    "signed-changed-text": lambda s: s.trail(
+        s.by("ann").replace('"path","until"', '"once","until"'), gives={"uses": 1}),
+    "signed-too-few": lambda s: s.trail(s.by("ann"), approvers=2),
+    "signed-twice": lambda s: s.trail(*[s.by("ann", until=int(time.time()) + n) for n in (900, 999)],
+                                      approvers=2),
+    "signed-differently": lambda s: s.trail(s.by("ann"), s.by("bob", answer="once"), approvers=2),
+    "signed-replayed": lambda s: s.trail(signs("ann", s.q2, s.sum2)),
+    "signed-other-digest": lambda s: s.trail(signs("ann", s.q, s.sum2)),
+    "signed-other-session": lambda s: s.trail(signs("ann", s.elsewhere, s.sum)),
+    "signed-by-eve": lambda s: s.trail(s.by("eve")),
+    "signed-late": lambda s: s.trail(s.by("ann", until=int(time.time()) - 3600)),
+    "grant-wider": lambda s: s.trail(s.by("ann"), gives={"path": "/workspace/.github/*"}),
+    "grant-elsewhere": lambda s: s.trail(s.by("ann"), gives={"path": "/workspace/.github/cafe"}),
+    "grant-not-once": lambda s: s.trail(s.by("ann", answer="once")),
+    "grant-without-end": lambda s: s.trail(s.by("ann", answer="for", seconds=600)),
+    "grant-other-pattern": lambda s: s.trail(
+        s.by("ann", answer="pattern", pattern="/workspace/.github/c*"),
+        gives={"path": "/workspace/.github/**"}),
+    "covered-by-none": lambda s: s.trail(s.by("ann"), more=[
+        s.second(), grant(request="q2", path=s.q["path"], grant="g1111111111ab"),
+        answer(request="q2", shown=s.sum2, scope="path", grant="g1111111111ab")]),
+    # A writer that leaves out what the signatures are compared with.
+    "ask-without-detail": lambda s: s.trail(asks={"detail": None}),
+    "ask-signed-without-detail": lambda s: s.trail(s.by("ann"), asks={"detail": None}),
+    "ask-detail-no-object": lambda s: s.trail(asks={"detail": [], "shown": None}, shown=None),
+    "ask-without-shown": lambda s: s.trail(s.by("ann"), asks={"shown": None}, shown=None),
+    "grant-of-other-question": lambda s: s.trail(s.by("ann"), more=[
+        s.second(), grant(request="q2", path=s.q["path"], grant="g1111111111ab"),
+        answer(request="q2", shown=s.sum2, scope="path", grant="g0123456789ab g1111111111ab",
+               detail={"signed": [signs("ann", s.q2, s.sum2)]})]),
+    "session-replayed": lambda s: s.replay(),
+    "shown-other-path": lambda s: s.shown(path="/workspace/.github/other"),
+    "shown-other-rights": lambda s: s.shown(rights="append"),
+    "shown-second-path": lambda s: s.shown(path2="/workspace/.github/other"),
+    "used-without-answer": lambda s: s.quiet(),
+    "used-and-refused": lambda s: s.quiet(answer(result="refused", shown=s.sum, **CLOSED)),
+    "used-and-expired": lambda s: s.quiet(answer(result="expired", shown=s.sum, **CLOSED)),
+    "unasked": lambda s: [demanding(1), grant(how="grant", request=None)],
+    "unasked-token-of-two": lambda s: [demanding(2), grant(**TOKEN, key=public("ann"))],
+    "unasked-token-of-eve": lambda s: [demanding(1), grant(**TOKEN, key=public("eve"))],
+    "unasked-without-token": lambda s: [demanding(1), grant(how="grant", request=None, key=public("ann"))],
 }
 os.mkdir(sys.argv[1])
-for name, records in scripts.items():
+for name, records in (scripts | {name: make(Signed(name)) for name, make in signed.items()}).items():
     with open(f"{sys.argv[1]}/{name}", "w", encoding="ascii") as out:
         for r in records:
             print(json.dumps({k: v for k, v in r.items() if v is not None}), file=out)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""system-flight.py SOCKET N: N connections at once, each with a TCP socket in flight that whoever
-closes it last has to wait for: SO_LINGER, and a peer that does not read. N = 0: the control, a
-process that closes such a socket. Prints a word when it is done."""
+"""system-flight.py SOCKET N [TEXT]: N connections at once, each with a TCP socket in flight that
+whoever closes it last has to wait for: SO_LINGER, and a peer that does not read. TEXT goes with it.
+N = 0: the control, a process that closes such a socket. Prints a word when it is done."""
 import array
 import os
 import socket
@@ -10,6 +10,7 @@ import sys
 import time
 
 path, n = sys.argv[1], int(sys.argv[2])
+text = (sys.argv[3] if len(sys.argv) > 3 else "x").encode()
 listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 peers = []
 
@@ -46,7 +47,7 @@ for fd in kept:
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
         try:
             c.connect(path)
-            c.sendmsg([b"x"], rights)
+            c.sendmsg([text], rights)
         except OSError:
             pass
         # A process that ends does not wait for its own.
