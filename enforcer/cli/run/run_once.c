@@ -397,6 +397,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(notes.executed);
 	if (notes.silent)
 		ward_say(notes.silent);
+	if (notes.staged)
+		ward_say(notes.staged);
 	if (notes.left)
 		ward_say(notes.left);
 	if (notes.anchor)

@@ -277,6 +277,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->executed);
 	free(n->listened);
 	free(n->silent);
+	free(n->staged);
 	free(n->left);
 	free(n->anchor);
 	free(n->session);

@@ -46,6 +46,7 @@
 #include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_project.h"
 #include "enforcer/session/run/run_sandbox.h"
+#include "enforcer/session/run/run_staged.h"
 #include "enforcer/session/run/run_tokens.h"
 #include "enforcer/session/run/running.h"
 #include "enforcer/session/run/silent_mount.h"
@@ -124,7 +125,9 @@ static size_t list_trees(const struct ward_running *r, struct ward_guard_tree re
 			.fuse = r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1,
 			.backing = last ? p->single_files : p->trees[i].backing,
 			.elsewhere = last ? 0 : p->spots.elsewhere[i],
-			.kind = last ? WARD_FS_TREE_FILES : WARD_FS_TREE_DIRECTORY};
+			.kind = last			? WARD_FS_TREE_FILES
+				: ward_run_stages(p, i) ? WARD_FS_TREE_STAGED
+							: WARD_FS_TREE_DIRECTORY};
 	}
 	return p->n_trees + files;
 }
@@ -253,6 +256,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	r->guard.keep_min_s = p->keep_min_s;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
+	if (e == 0)
+		e = ward_run_stage(r, err);
 	if (e == 0)
 		e = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (e < 0)
@@ -552,6 +557,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	struct ward_err why = WARD_ERR_INIT;
 	bool died = ward_guard_writer_ended(&r->guard);
 	int e = 0;
+	ret_notes->staged = ward_run_staged(r);
 	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
 	ward_run_project_find(r, &found);
 	if (died)

@@ -16,6 +16,7 @@ struct ward_run_notes {
 	char *listened;	     /* it listened where nothing of this host leads */
 	char *executed;	     /* what is new that this host may execute */
 	char *silent;	     /* a mount in the project does not answer */
+	char *staged;	     /* what was staged */
 	char *left;	     /* what is new and no file of the project */
 	const char *hint;    /* it failed, and had started what cannot work inside */
 	const char *offline; /* it failed, and had no network to find what it looked for */
