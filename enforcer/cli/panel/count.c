@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,8 +131,12 @@ int panel_count_start(struct panel_count *c, const json_t *status, const char *p
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	const pid_t pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		/* Of the terminal's session it needs nothing. It ends by SIGKILL alone. */
+		(void)syscall(SYS_close_range, STDERR_FILENO + 1, (unsigned)ends[1] - 1, 0U);
+		(void)syscall(SYS_close_range, (unsigned)ends[1] + 1, ~0U, 0U);
 		count(status, pattern, ends[1]);
+	}
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
