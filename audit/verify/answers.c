@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "audit/query/query.h"
+#include "audit/verify/glass.h"
 #include "audit/verify/signatures.h"
 #include "enforcer/base/cleanup.h"
 
@@ -141,6 +142,16 @@ static const char *wrong_grants(const struct ward_answers *a, const char *ids)
 	return NULL;
 }
 
+/* By none of the policies that can have been in force a key stands for what it lifts. */
+static const char *wrong_glass(const struct ward_answers *a, const json_t *rec)
+{
+	const char *why = NULL;
+	for (size_t i = 0; i < a->n_settings; i++)
+		if (!(why = ward_glass_wrong(a->settings[i], rec)))
+			break;
+	return why;
+}
+
 static int take_grant(struct ward_answers *a, const json_t *rec, const char **ret_why)
 {
 	const char *id = ward_query_text(rec, "grant"), *how = ward_query_text(rec, "how");
@@ -149,6 +160,8 @@ static int take_grant(struct ward_answers *a, const json_t *rec, const char **re
 	if (!id)
 		return 0;
 	*ret_why = wrong_who(a, rec);
+	if (!*ret_why)
+		*ret_why = wrong_glass(a, rec);
 	if (!how || strcmp(how, "answer") != 0)
 		return 0;
 	if (!*ret_why && request && !q)

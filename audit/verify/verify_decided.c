@@ -35,7 +35,7 @@ static int take_done(struct look *l, const char *line, size_t len, uint64_t seq)
 static int take_question(struct look *l, const json_t *rec, uint64_t seq)
 {
 	const char *why = NULL;
-	if (ward_query_kind(rec) == WARD_EVENT_ANSWER)
+	if (ward_query_kind(rec) == WARD_EVENT_ANSWER || ward_query_kind(rec) == WARD_EVENT_GRANT)
 		l->answers.n_settings =
 			ward_access_again_settings(l->again, seq, l->answers.settings);
 	int r = ward_answers_take(&l->answers, rec, &why);

@@ -82,6 +82,26 @@ def given(rules, path):
     return rights
 
 
+def ceiling(rules, path, lifts):
+    """The rights that a grant can give there, where these lines of [guard] do not count."""
+    left = {"exec"} | VERBS["write"]
+    for verb, pattern in rules.get(b"guard", []):
+        line = verb.encode() + b" = " + pattern
+        if verb not in ("noexec", "ask") and line not in lifts and covers(pattern, path):
+            left = left & VERBS[verb]
+    for section in (b"files floor", b"files project"):
+        last = left
+        for verb, pattern in rules.get(section, []):
+            if covers(pattern, path) and verb not in ("noexec", "ask"):
+                last = left & VERBS[verb]
+            elif covers(pattern, path) and verb == "ask":
+                last = left
+        left = last
+    if any(verb == "noexec" and covers(pattern, path) for r in rules.values() for verb, pattern in r):
+        left = left - {"exec"}
+    return left
+
+
 def not_allowed(record, in_force):
     """Whether no policy that can have been in force gives what was asked for."""
     asked = record.get("asked") or {"create": ["create"], "remove": ["remove"]}.get(record["kind"])
@@ -96,14 +116,24 @@ def not_allowed(record, in_force):
                    for _, rules in in_force[max(0, at - 1):at + 2])
 
 
-def uncovered(record, grants):
-    """Whether the grant does not cover what it is said to have been used for."""
+def guarded(record, grant, in_force):
+    """Whether by each policy of that time a guard stands against what the grant gave there."""
+    lifts = raw((grant.get("detail") or {}).get("lifts", "")).split(b"\n")
+    at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
+    paths = [raw(record[p]) for p in ("path", "path2") if isinstance(record.get(p), str)]
+    return bool(in_force) and not any(
+        rules is None or set(record.get("asked", [])) <= ceiling(rules, path, lifts)
+        for _, rules in in_force[max(0, at - 1):at + 2] for path in paths)
+
+
+def uncovered(record, grants, in_force):
+    """Whether the grant does not give what it is said to have been used for."""
     grant = grants.get(record.get("grant"))
     if grant is None or grant.get("path") is None or "cut" in record or \
             not isinstance(record.get("path"), str) or record.get("names", 0) > 2:
         return False
     return not any(covers(raw(grant["path"]), raw(record[p])) for p in ("path", "path2")
-                   if isinstance(record.get(p), str))
+                   if isinstance(record.get(p), str)) or guarded(record, grant, in_force)
 
 
 def ascii_json(value):
@@ -113,8 +143,8 @@ def ascii_json(value):
 
 
 def demands(meaning):
-    """(how many signatures, the keys that count) of a policy."""
-    needed, keys, section = 0, [], b""
+    """(how many signatures, the keys that count, those that may lift guards) of a policy."""
+    needed, keys, glass, section = 0, [], [], b""
     for line in meaning.split(b"\n"):
         key, _, value = line.partition(b" = ")
         section = line if line.startswith(b"[") else section
@@ -122,7 +152,9 @@ def demands(meaning):
             needed = int(value)
         elif section == b"[approvals]" and key == b"approver":
             keys.append(signed_answers.line_key(value.decode()))
-    return needed, keys
+        elif section == b"[approvals]" and key == b"break-glass":
+            glass.append(value.decode())
+    return needed, keys, glass
 
 
 def unquoted(pattern):
@@ -162,7 +194,7 @@ def is_this(says, question, record):
 
 def signed_as(policy, record, question, given, covered):
     """Whether the answer has the signatures that the policy demands."""
-    needed, keys = policy
+    needed, keys, _ = policy
     ids = record.get("grant", "").split()
     texts = (record.get("detail") or {}).get("signed")
     if texts is None:
@@ -176,6 +208,31 @@ def signed_as(policy, record, question, given, covered):
         all(a == alike[0] for a in alike) and all(key in keys for _, key in read) and \
         all(is_this(says, question, record) for says, _ in read) and \
         all(i in given and is_what_was_signed(given[i], alike[0]) for i in ids)
+
+
+def seconds(text):
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
+
+
+def glass_is_signed(record, keys):
+    """Whether one of the keys stands for all that this break-glass grant gives (docs/grants.md)."""
+    detail = record.get("detail") or {}
+    try:
+        payload, lifts = detail["payload"], detail["lifts"]
+        says = json.loads(payload, object_pairs_hook=signed_answers.once)
+        key, signature = signed_answers.line_key(says["issuer"])[1], signed_answers.strict64(detail["signature"].encode())
+        at, until = seconds(record["time"]), seconds(record["until"])
+    except (KeyError, ValueError, AttributeError, TypeError, signed_answers.Bad):
+        return False
+    return signed_answers.verifies(key, b"wardfs-token 1\n" + bytes(64) + payload.encode(), signature) and \
+        says["issuer"] in keys and says["issuer"] == record.get("key") and \
+        says.get("lifts") == lifts and bool(lifts) and \
+        record.get("session", says.get("session")) == says.get("session") and \
+        raw(record.get("path", "")) == says.get("what", "").encode() and \
+        set(record.get("asked", [])) <= VERBS.get(says.get("right"), set()) | {"exec"} and \
+        bool(says.get("reason")) and record.get("text") == says["reason"] and \
+        1 <= says.get("from", 0) < says["until"] <= says["from"] + 3600 and "ends" in record and \
+        until <= says["until"] + 2 and says["from"] - 2 <= at < says["until"] + 2
 
 
 class Answers:
@@ -195,6 +252,14 @@ class Answers:
             return True
         self.covered |= set(record["grant"].split())
         return False
+
+    def unproved(self, record):
+        """Whether it lifts guards, and by no policy of that time somebody may."""
+        if record.get("how") != "break-glass" and "lifts" not in (record.get("detail") or {}):
+            return False
+        at = max([n for n, (seq, _) in enumerate(self.in_force) if seq < record["seq"]], default=0)
+        near = self.in_force[max(0, at - 1):at + 2]
+        return bool(near) and not any(glass_is_signed(record, glass) for _, (_, _, glass) in near)
 
     def start(self, record):
         detail = record.get("detail") or {}
@@ -222,7 +287,7 @@ class Answers:
             shown = ascii_json(record.get("detail"))
             return "shown" in record and record["shown"] != hashlib.sha256(shown).hexdigest()
         elif kind == "grant" and "grant" in record:
-            bad = self.wrong_who(record)
+            bad = self.wrong_who(record) or self.unproved(record)
             if record.get("how") == "answer":
                 question = self.waiting.get(request)
                 bad |= request is not None and question is None
@@ -257,5 +322,5 @@ def judge_decided(lines, res):
         if line.kind == "grant" and "grant" in record:
             grants.setdefault(record["grant"], record)
         if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
-                line.kind == "use" and uncovered(record, grants) or answers.wrong(record):
+                line.kind == "use" and uncovered(record, grants, in_force) or answers.wrong(record):
             return res.set("edited", line.seq)

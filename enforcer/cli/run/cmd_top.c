@@ -234,6 +234,7 @@ static json_t *look_at(struct top *t, const json_t *status)
 	json_object_set(o, "session", json_object_get(status, "session"));
 	json_object_set(o, "argv", json_object_get(status, "argv"));
 	json_object_set(o, "grants", json_object_get(status, "grants"));
+	json_object_set(o, "break_glass", json_object_get(status, "break_glass"));
 	json_object_set_new(o, "seconds",
 		json_integer(now > began ? (json_int_t)((now - began) / WARD_NS_PER_SEC) : 0));
 	json_object_set_new(o, "cpus",
@@ -333,6 +334,13 @@ static void put_session(const json_t *o)
 		ward_outf("  granted %lld (wardfs grants %s)\n",
 			(long long)json_integer_value(json_object_get(o, "grants")),
 			session ? session : "?");
+	json_array_foreach(json_object_get(o, "break_glass"), i, v)
+		ward_outf("  BREAK GLASS %s lifts %s for %s until %.19sZ: %s\n",
+			json_string_value(json_object_get(v, "id")),
+			json_string_value(json_object_get(v, "lifts")),
+			json_string_value(json_object_get(v, "pattern")),
+			json_string_value(json_object_get(v, "until")),
+			json_string_value(json_object_get(v, "reason")));
 	if (!json_is_integer(json_object_get(o, "records"))) {
 		ward_outf("  its trail cannot be read\n");
 		return;

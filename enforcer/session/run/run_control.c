@@ -13,6 +13,7 @@
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/run/run_asks.h"
+#include "enforcer/session/run/run_glass.h"
 
 static json_t *status_json(const struct ward_running *r)
 {
@@ -103,7 +104,10 @@ int ward_run_granting(struct ward_running *r)
 		.net_control = r->network.helper.control,
 		.owned = !(
 			r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))};
-	return ward_granting_new(&host, &r->granting);
+	int e = ward_granting_new(&host, &r->granting);
+	if (e == 0)
+		ward_granting_watch(r->granting, ward_run_glass_changed, r);
+	return e;
 }
 
 static void on_grants(void *arg, struct ward_control_request *q)

@@ -24,7 +24,7 @@ for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
 for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
-	good-signed-once good-signed-pattern; do
+	good-signed-once good-signed-pattern good-glass good-glass-two; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -56,6 +56,18 @@ for n in twice differently; do wrong signed-$n "$answer: its signers are not dif
 for n in replayed other-digest other-session late; do wrong signed-$n "$answer: another answer was signed"; done
 wrong signed-by-eve "$answer: no approver of the policy signed it"
 for n in wider elsewhere not-once without-end other-pattern; do wrong grant-$n "$answer: the grant is not what was signed"; done
+wrong signed-empty-pattern "$answer: a signature does not fit"
+# Guards that somebody lifted: each beside the control that differs in this alone.
+wrong guard-lifted "$access: a guard stands against the grant"
+wrong glass-too-little "$access: a guard stands against the grant"
+for n in by-eve hidden other-key; do wrong glass-$n "$answer: the floor does not name the key"; done
+for n in unsigned no-proof; do wrong glass-$n "$answer: nobody signed it"; done
+wrong glass-other-session "$answer: another session was signed"
+wrong glass-other-guard "$answer: other guards were signed"
+for n in more other-path; do wrong glass-$n "$answer: another right was signed"; done
+for n in without-reason other-reason; do wrong glass-$n "$answer: another reason was signed"; done
+for n in two-hours without-beginning; do wrong glass-$n "$answer: more than an hour was signed"; done
+for n in over longer without-end; do wrong glass-$n "$answer: another time was signed"; done
 agree "decided"
 agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
 

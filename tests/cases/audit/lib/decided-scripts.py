@@ -97,6 +97,28 @@ def signed(*texts, approvers=1, gives=None, more=(), **more_answer):
                    **{"scope": "path", **more_answer}), *more]
 
 
+NOW = int(time.time())
+
+
+def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), **says):
+    """A trail in which a key lifted a guard, and what it lifts was used. named: by the floor."""
+    says = {"id": "t" + "0" * 32, "issuer": public(who), "session": "SESSION", "right": "write",
+            "what": "/workspace/lib/secret.x", "from": NOW - 60, "until": NOW + 600, "reason": "why",
+            "lifts": line, "next": "A" * 43 + "="} | says
+    payload = json.dumps({k: v for k, v in says.items() if k not in drop}, separators=(",", ":"))
+    with open(f"keys/{who}", encoding="ascii") as f:
+        seed = base64.b64decode(f.read().split("\n")[1])
+    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
+                     key=sa.secret(seed), text=b"wardfs-token 1\n" + bytes(64) + payload.encode())[1]
+    detail = {"lifts": line, "payload": payload, "signature": base64.b64encode(raw).decode()}
+    given = grant(request=None, how="break-glass", path="/workspace/lib/secret.x", key=public(who), text="why",
+                  until=(NOW + 600) * 10 ** 9, ends=2 ** 62, detail=detail) | dict(record)
+    return [{"kind": "policy", "compile": "[policy]\nversion = 1\n[files]\nwrite = /workspace\n[guard]\n"
+             "deny = secret.*\ndeny = *.pem\n",
+             "floor": f"[policy]\nversion = 1\n[approvals]\nbreak-glass = {public(named)}\n"},
+            given, use("/workspace/lib/secret.x")]
+
+
 Q, Q_SUM = asked("q1", "/workspace/.github/caf\u00e9")
 OTHER, OTHER_SUM = asked("q2", "/workspace/.github/caf\u00e9")
 ann, bob = signs("ann", Q, Q_SUM), signs("bob", Q, Q_SUM)
@@ -151,6 +173,8 @@ scripts = {
     "signed-other-digest": signed(signs("ann", Q, OTHER_SUM)),
     "signed-other-session": signed(signs("ann", Q | {"session": "other"}, Q_SUM)),
     "signed-by-eve": signed(signs("eve", Q, Q_SUM)),
+    "signed-empty-pattern": signed(signs("ann", Q, Q_SUM, answer="for", seconds=600, pattern=""),
+                                   gives={"ends": 2}),
     "signed-late": signed(signs("ann", Q, Q_SUM, until=int(time.time()) - 3600)),
     "grant-wider": signed(ann, gives={"path": "/workspace/.github/*"}),
     "grant-elsewhere": signed(ann, gives={"path": "/workspace/.github/cafe"}),
@@ -164,7 +188,33 @@ scripts = {
         grant(request="q2", path=OTHER["path"], grant="g1111111111ab"),
         answer(request="q2", shown=OTHER_SUM, scope="path", grant="g1111111111ab")]),
     "grant-by-other": [policy, grant(uid=1001, how="wardfs grant", request=None)],
+    # Nobody can lift a guard with an ordinary grant.
+    "guard-lifted": [policy, grant(request=None, how="wardfs grant", path="/workspace/lib/x"),
+                     use("/workspace/lib/x")],
 }
+GLASSES = {
+    "good-glass": {},
+    "good-glass-two": {"line": "deny = *.pem\ndeny = secret.*"},
+    "glass-by-eve": {"who": "eve"},
+    "glass-other-session": {"session": "other"},
+    "glass-other-guard": {"lifts": "deny = *.pem"},
+    "glass-too-little": {"line": "deny = *.pem"},
+    "glass-more": {"right": "read"},
+    "glass-other-path": {"what": "/workspace/lib/other"},
+    "glass-without-reason": {"drop": ("reason",)},
+    "glass-other-reason": {"reason": "because"},
+    "glass-two-hours": {"from": NOW - 60, "until": NOW + 7200},
+    "glass-without-beginning": {"drop": ("from",)},
+    "glass-over": {"from": NOW - 3600, "until": NOW - 600},
+    "glass-longer": {"until": NOW + 300},
+    "glass-without-end": {"record": {"ends": None, "until": None}},
+    "glass-unsigned": {"record": {"detail": {"lifts": "deny = secret.*"}}},
+    "glass-no-proof": {"record": {"detail": None}},
+    "glass-hidden": {"record": {"how": "token"}, "who": "eve"},
+    "glass-other-key": {"record": {"key": public("bob")}},
+}
+for name, how in GLASSES.items():
+    scripts[name] = glass(**{"session": name} | how)
 os.mkdir(sys.argv[1])
 for name, records in scripts.items():
     with open(f"{sys.argv[1]}/{name}", "w", encoding="ascii") as out:
