@@ -48,7 +48,7 @@ int ward_policy_grant_against(const struct ward_policy *p, const char *pattern, 
 	if (r < 0)
 		return r;
 	const struct ward_outcome *o = &s->outcome;
-	const struct ward_left left = ward_policy_left(p, s, lifts);
+	const struct ward_unlifted left = ward_policy_unlifted(p, s, lifts);
 	const uint32_t missing = rights & MEANT & ~left.grantable & ~o->give;
 	uint32_t rule = left.secret ? o->secret : 0;
 	for (unsigned i = 0; !rule && i < WARD_RIGHT_BITS; i++)

@@ -655,7 +655,8 @@ uint32_t ward_policy_rights_held(
 {
 	uint32_t glass = 0;
 	if (grants->glass) {
-		const struct ward_left left = ward_policy_left(p, s, grants->glass->grant.lifts);
+		const struct ward_unlifted left =
+			ward_policy_unlifted(p, s, grants->glass->grant.lifts);
 		glass = left.secret ? 0 : grants->glass_holds & left.grantable;
 	}
 	/* A secret is none because of any other grant. */

@@ -55,7 +55,7 @@ static void add_grants(
 static void add_glass(const struct ward_policy *p, struct reach *r, const struct ward_state *s,
 	const struct ward_granted *grants)
 {
-	const struct ward_left left = ward_policy_left(p, s, grants->glass->grant.lifts);
+	const struct ward_unlifted left = ward_policy_unlifted(p, s, grants->glass->grant.lifts);
 	const uint32_t more = left.secret ? 0 : grants->glass_rights & left.grantable & ~r->give;
 	r->give |= more;
 	r->may |= more;

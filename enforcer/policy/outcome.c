@@ -246,7 +246,7 @@ bool ward_lifts_rule(const char *lifts, const struct ward_rule *r)
 	return false;
 }
 
-struct ward_left ward_policy_left(
+struct ward_unlifted ward_policy_unlifted(
 	const struct ward_policy *p, const struct ward_state *s, const char *lifts)
 {
 	struct sum sum = sum_of_none(p, s);
@@ -257,7 +257,7 @@ struct ward_left ward_policy_left(
 		if (!ward_lifts_rule(lifts, r))
 			add(&sum, p, ward_state_hits(s)[i]);
 	}
-	struct ward_left left = {.grantable = sum.may, .secret = sum.secret != 0};
+	struct ward_unlifted left = {.grantable = sum.may, .secret = sum.secret != 0};
 	if (!listed)
 		left.grantable &= ~(uint32_t)WARD_RIGHT_EXEC;
 	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {

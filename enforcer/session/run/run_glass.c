@@ -14,6 +14,7 @@ void ward_run_glass_changed(void *arg, const struct ward_grant_held *held)
 	const struct ward_grant *g = &held->grant;
 	const uint64_t now = ward_clock_boot_ns();
 	const bool holds = ward_held_holds(held, now);
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf lifts = WARD_BUF_INIT;
 	char until[WARD_CLOCK_TEXT_MAX];
 	for (const char *p = g->lifts; *p; p++)
@@ -23,13 +24,13 @@ void ward_run_glass_changed(void *arg, const struct ward_grant_held *held)
 	if (r->glass.len)
 		ward_buf_putc(&r->glass, '\n');
 	if (holds)
-		ward_shownf(&r->glass,
+		ward_shownf(&b,
 			"wardfs: BREAK GLASS: grant %s lifts [guard] %s for %s until %.19sZ (%s): %s",
 			g->id, ward_buf_str(&lifts), g->pattern, until, g->issuer, g->reason);
 	else
-		ward_shownf(&r->glass,
-			"wardfs: break glass is over: grant %s, [guard] %s is in force", g->id,
-			ward_buf_str(&lifts));
+		ward_shownf(&b, "wardfs: break glass is over: grant %s, [guard] %s is in force",
+			g->id, ward_buf_str(&lifts));
+	ward_buf_add(&r->glass, b.data, b.len);
 }
 
 int ward_run_glass_timeout(const struct ward_running *r)

@@ -24,7 +24,7 @@ for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
 for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
-	good-signed-once good-signed-pattern good-glass good-glass-two; do
+	good-signed-once good-signed-pattern good-glass good-glass-two good-ssh good-ssh-two; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -57,6 +57,12 @@ for n in replayed other-digest other-session late; do wrong signed-$n "$answer: 
 wrong signed-by-eve "$answer: no approver of the policy signed it"
 for n in wider elsewhere not-once without-end other-pattern; do wrong grant-$n "$answer: the grant is not what was signed"; done
 wrong signed-empty-pattern "$answer: a signature does not fit"
+# Signatures of OpenSSH and of tokens.
+for n in untouched other-space other-bytes other-signer kind changed cut; do wrong ssh-$n "$answer: a signature does not fit"; done
+for n in ssh-by-eve ssh-for-wardfs wardfs-for-ssh ssh-for-token; do wrong $n "$answer: no approver of the policy signed it"; done
+for n in replayed late; do wrong ssh-$n "$answer: another answer was signed"; done
+wrong ssh-twice "$answer: its signers are not different ones of one answer"
+wrong ssh-wider "$answer: the grant is not what was signed"
 # Guards that somebody lifted: each beside the control that differs in this alone.
 wrong guard-lifted "$access: a guard stands against the grant"
 wrong glass-too-little "$access: a guard stands against the grant"

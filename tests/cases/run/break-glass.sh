@@ -126,17 +126,7 @@ done
 expect 0 "$WARDFS" exec glass -- sh -c 'echo new >.env'
 [ "$(cat .env)" = new ] || fail "it was not written"
 # What is open goes with it.
-"$WARDFS" exec glass -- python3 -c 'import time
-f = open(".env", "rb", buffering=0)
-print(f.read(), flush=True)
-while True:
-    f.seek(0)
-    try:
-        f.read()
-    except PermissionError:
-        print("over")
-        break
-    time.sleep(0.1)' >../reader 2>&1 &
+"$WARDFS" exec glass -- python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/break-glass-reader.py")" >../reader 2>&1 &
 reader=$!
 wait_until 60 grep -q 'break glass is over' ../glass.err || fail "$(cat ../glass.err)"
 wait $reader || fail "$(cat ../reader)"

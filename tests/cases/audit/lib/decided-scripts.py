@@ -75,6 +75,36 @@ def signs(who, question, digest, **says):
     return f"{text.decode()}signature {public(who)} {base64.b64encode(raw).decode()}\n"
 
 
+def ssh_blob(who, kind=sa.SSH):
+    """The public half of the key, as OpenSSH has it."""
+    raw = base64.b64decode(public(who).split("+", 2)[2])[1:]
+    return sa.string(kind) + sa.string(raw) + (sa.string(b"ssh:") if kind == sa.SK else b"")
+
+
+def ssh_line(who, kind=sa.SSH):
+    return f"{kind.decode()} {base64.b64encode(ssh_blob(who, kind)).decode()}"
+
+
+def ssh_signs(who, kind=sa.SSH, space=sa.SPACE, flags=1, over=None, by=None, claims=None, of=None, **says):
+    """An answer to Q with a signature of OpenSSH. over: other bytes that were signed; by: another
+    key that signed; claims: another kind that the signature says."""
+    text = signs(who, *(of or (Q, Q_SUM)), **says).split("signature ")[0].encode()
+    digest = hashlib.sha512(over or text).digest()
+    message = b"SSHSIG" + sa.string(space) + sa.string(b"") + sa.string(b"sha512") + sa.string(digest)
+    tail = bytes([flags]) + (7).to_bytes(4, "big") if kind == sa.SK else b""
+    if kind == sa.SK:
+        message = hashlib.sha256(b"ssh:").digest() + tail + hashlib.sha256(message).digest()
+    with open(f"keys/{by or who}", encoding="ascii") as f:
+        seed = base64.b64decode(f.read().split("\n")[1])
+    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
+                     key=sa.secret(seed), text=message)[1]
+    blob = b"SSHSIG\0\0\0\1" + sa.string(ssh_blob(who, kind)) + sa.string(space) + sa.string(b"") + \
+        sa.string(b"sha512") + sa.string(sa.string(claims or kind) + sa.string(raw) + tail)
+    armor = base64.b64encode(blob).decode()
+    lines = "\n".join(armor[i:i + 70] for i in range(0, len(armor), 70))
+    return f"{text.decode()}{sa.BEGIN.decode()}{lines}\n{sa.END.decode()}"
+
+
 def changed(text):
     """The same with another signature."""
     head, _, sig = text.rpartition(" ")
@@ -88,10 +118,10 @@ def asked(name, path):
     return detail, hashlib.sha256(ascii_json(detail)).hexdigest()
 
 
-def signed(*texts, approvers=1, gives=None, more=(), **more_answer):
+def signed(*texts, approvers=1, gives=None, more=(), keys=(), **more_answer):
     """A trail with one question whose answer has these signatures, and gives a grant like this."""
     return [{"kind": "policy", "compile": f"{POLICY}[approvals]\napprovers = {approvers}\n" +
-             "".join(f"approver = {public(who)}\n" for who in ("ann", "bob"))},
+             "".join(f"approver = {key}\n" for key in keys or (public("ann"), public("bob")))},
             ask(detail=Q, shown=Q_SUM, path=Q["path"]), grant(**{"path": Q["path"], **(gives or {})}),
             answer(shown=Q_SUM, **({"detail": {"signed": list(texts)}} if texts else {}),
                    **{"scope": "path", **more_answer}), *more]
@@ -191,6 +221,27 @@ scripts = {
     # Nobody can lift a guard with an ordinary grant.
     "guard-lifted": [policy, grant(request=None, how="wardfs grant", path="/workspace/lib/x"),
                      use("/workspace/lib/x")],
+}
+SSH = ssh_line("ann"), ssh_line("bob", sa.SK)
+scripts |= {
+    "good-ssh": signed(ssh_signs("ann"), keys=SSH),
+    "good-ssh-two": signed(ssh_signs("ann"), ssh_signs("bob", sa.SK), keys=SSH, approvers=2),
+    "ssh-untouched": signed(ssh_signs("bob", sa.SK, flags=0), keys=SSH),
+    "ssh-other-space": signed(ssh_signs("ann", space=b"file"), keys=SSH),
+    "ssh-other-bytes": signed(ssh_signs("ann", over=b"x"), keys=SSH),
+    "ssh-other-signer": signed(ssh_signs("ann", by="eve"), keys=SSH),
+    "ssh-kind": signed(ssh_signs("ann", claims=sa.SK), keys=SSH),
+    "ssh-changed": signed(ssh_signs("ann").replace('"path","until"', '"once","until"'), gives={"uses": 1}, keys=SSH),
+    "ssh-cut": signed(ssh_signs("ann")[:-2], keys=SSH),
+    "ssh-by-eve": signed(ssh_signs("eve"), keys=SSH),
+    # A key counts in the form in which the policy has it.
+    "ssh-for-wardfs": signed(ssh_signs("ann")),
+    "wardfs-for-ssh": signed(ann, keys=SSH),
+    "ssh-for-token": signed(ssh_signs("bob"), keys=SSH),
+    "ssh-twice": signed(ann, ssh_signs("ann"), keys=(public("ann"), ssh_line("ann")), approvers=2),
+    "ssh-replayed": signed(ssh_signs("ann", of=(OTHER, OTHER_SUM)), keys=SSH),
+    "ssh-late": signed(ssh_signs("ann", until=NOW - 3600), keys=SSH),
+    "ssh-wider": signed(ssh_signs("ann"), keys=SSH, gives={"path": "/workspace/.github/*"}),
 }
 GLASSES = {
     "good-glass": {},
