@@ -254,7 +254,8 @@ static void start_count(struct showing *s)
 	if (!pattern)
 		return;
 	json_t *status = ask(s, panel_member(&s->p, "session"), "{\"verb\":\"status\"}", &err);
-	if (!status || panel_count_start(&s->count, status, pattern) < 0)
+	if (!status ||
+		panel_count_start(&s->count, status, pattern, panel_member(&s->p, "rights")) < 0)
 		panel_counted(&s->p, "cannot be counted");
 	json_decref(status);
 }

@@ -36,6 +36,7 @@ static json_t *status_json(const struct ward_running *r)
 	json_t *not_held = json_array();
 	ward_limits_not_held(r->limits, not_held);
 	ward_granting_status(r->granting, o);
+	json_object_set_new(o, "questions", json_integer((json_int_t)r->asks.n));
 	json_object_set_new(o, "not_held", not_held);
 	return o;
 }

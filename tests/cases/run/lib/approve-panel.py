@@ -175,7 +175,7 @@ nothing(one, "full", 31, "a key before it can be read")
 # What a pattern would widen is counted.
 time.sleep(READ)
 one.send("p")
-one.wait(r"today       [0-9]+ files? there now")
+one.wait(r"today       [0-9]+ files? there now, [0-9]+ gains? \S+: /workspace/\.github/")
 one.send("o")
 has(one.wait(rf"(?s)would give  (.*?){DRAWN}").group(1), "/workspace/.github/one, one use, by process")
 start = time.monotonic()
@@ -251,7 +251,10 @@ has(undone, "\x1b[?1049l")
 two.wait(r"READY> $")
 
 # In another terminal, of all sessions.
-two.send(f"{WARDFS} approve --panel\n")
+two.send(f"{WARDFS} top\n")
+two.wait(r"questions \d+ \(a: answer\)(?:.|\n)*a: answer questions   q: quit")
+two.send("x")
+two.send("a")
 two.wait(OPEN)
 two.wait(r"flood\d+")
 time.sleep(READ)
@@ -263,6 +266,11 @@ if answers("full")[-1]["scope"] != "for" or answers("full")[-1]["how"] != "appro
 two.wait(r"answered    \w+: granted")
 time.sleep(READ)
 two.send("q")
+two.wait(r"a: answer questions   q: quit")
+two.send("q")
+two.wait(r"READY> $")
+two.send("stty -a\n")
+two.wait(r"[^-]icanon(?:.|\n)*[^-]echo ")
 two.wait(r"READY> $")
 
 
