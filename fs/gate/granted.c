@@ -35,7 +35,8 @@ static int use_one(struct ward_op *op, const struct ward_record_paths *paths,
 	if (r < 0)
 		return r;
 	op->held[op->n_held++] = held;
-	return ward_record_use(op, paths, held, rights, mono_ns);
+	/* Another grant may give the rest. */
+	return ward_record_use(op, paths, held, rights & held->grant.rights, mono_ns);
 }
 
 int ward_granted_use(struct ward_op *op, const struct ward_record_paths *paths,
