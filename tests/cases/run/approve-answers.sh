@@ -48,8 +48,9 @@ end 2 pattern
 [ ! -e .github/b/f ] || fail "a right that was not asked for"
 
 echo "--- two grants give what one operation needs: the trail says which gave what"
+echo old >.github/moved
 begin pair sh -c 'again() { until sh -c "$1" 2>/dev/null; do sleep 0.2; done; }
-again "echo x >.github/new"; again "mv .github/new .github/moved"'
+again "echo x >.github/new"; again "mv -f .github/new .github/moved"'
 question pair
 first=$Q
 expect 0 "$WARDFS" approve "$Q" pattern '/workspace/.github/**'
