@@ -547,22 +547,23 @@ static bool hands_on(char *const *argv, const char *path)
 #undef RISK_HANDS
 	};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		for (size_t k = 1; is_one(&all[i].program, 1, path, argv[0]) && argv[k]; k++)
-			if (fnmatch(all[i].argument, argv[k], 0) == 0)
+		for (size_t k = 0; is_one(&all[i].program, 1, path, argv[0]) && argv[k]; k++)
+			if (k == 0 ? !*all[i].argument : fnmatch(all[i].argument, argv[k], 0) == 0)
 				return true;
 	return false;
 }
 
-/* A variable that says what is loaded or run besides. */
+/* NAME=VALUE, or NAME: a variable that says what is loaded or run besides. */
 static bool steers(const char *assignment)
 {
 	static const char *const patterns[] = {
-#define RISK_STEERS(pattern) pattern "=*",
+#define RISK_STEERS(pattern) pattern,
 #include "conf/risk.table"
 #undef RISK_STEERS
 	};
+	ward_cleanup_free char *name = strndup(assignment, strcspn(assignment, "="));
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		if (fnmatch(patterns[i], assignment, 0) == 0)
+		if (!name || fnmatch(patterns[i], name, 0) == 0)
 			return true;
 	return false;
 }
@@ -627,6 +628,9 @@ int ward_risk_look_program(
 	f->origin = WARD_ORIGIN_NONE;
 	f->named = c->argv && c->argv[0];
 	char *const *argv = c->argv;
+	for (size_t i = 0; f->named && i < c->n_env; i++)
+		if (steers(c->env[i]))
+			unresolved(&l, c->env[i], WARD_ORIGIN_PROJECT);
 	unsigned links = 0;
 	for (; r == 0 && argv && *argv && links < CHAIN_MAX; links++) {
 		ward_cleanup(file_clear) struct file file = FILE_INIT;

@@ -161,7 +161,9 @@ struct ward_risk_command {
 	/* NULL: where dpkg keeps its lists. Only what root alone can write is believed. */
 	const char *packages;
 	const struct ward_strings *signers; /* [auto] signers; NULL: none */
-	struct timespec now;		    /* CLOCK_REALTIME */
+	const char *const *env;		    /* NAME=VALUE or NAME, of --env */
+	size_t n_env;
+	struct timespec now; /* CLOCK_REALTIME */
 };
 int ward_risk_look_program(const struct ward_risk_command *c, struct ward_risk_facts *f,
 	struct ward_err *err) ward_must_check;

@@ -9,9 +9,9 @@
 import base64
 import json
 import os
-import subprocess
 import sys
-import tempfile
+
+from ed25519 import public, sign, verifies
 
 HEAD = b"wardfs-token 1\n"
 RIGHTS = ["read", "append", "write"]
@@ -31,36 +31,6 @@ def strict64(data, size=None):
     if base64.b64encode(raw) != data or (size is not None and len(raw) != size):
         raise Bad("base64")
     return raw
-
-
-def openssl(args, **files):
-    with tempfile.TemporaryDirectory() as d:
-        for name, data in files.items():
-            with open(os.path.join(d, name), "wb") as f:
-                f.write(data)
-        done = subprocess.run(["openssl"] + [a.replace("@", d + "/") for a in args],
-                              capture_output=True, check=False)
-        return done.returncode, done.stdout
-
-
-def verifies(public, text, signature):
-    der = bytes.fromhex("302a300506032b6570032100") + public
-    return openssl(["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", "@key", "-rawin",
-                    "-in", "@text", "-sigfile", "@sig"], key=der, text=text, sig=signature)[0] == 0
-
-
-def secret(seed):
-    return bytes.fromhex("302e020100300506032b657004220420") + seed
-
-
-def public(seed):
-    return openssl(["pkey", "-inform", "DER", "-in", "@key", "-pubout", "-outform", "DER"],
-                   key=secret(seed))[1][-32:]
-
-
-def sign(seed, text):
-    return openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
-                   key=secret(seed), text=text)[1]
 
 
 def once(pairs):

@@ -13,9 +13,9 @@ import json
 import os
 import re
 import struct
-import subprocess
 import sys
-import tempfile
+
+from ed25519 import public as public_of, sign, verifies
 
 HEAD = b"wardfs-answer 1\n"
 SPACE = b"wardfs-answer"
@@ -26,26 +26,6 @@ SSH, SK = b"ssh-ed25519", b"sk-ssh-ed25519@openssh.com"
 
 class Bad(Exception):
     pass
-
-
-def openssl(args, **given):
-    with tempfile.TemporaryDirectory() as d:
-        for name, data in given.items():
-            with open(os.path.join(d, name), "wb") as f:
-                f.write(data)
-        done = subprocess.run(["openssl"] + [a.replace("@", d + "/") for a in args],
-                              capture_output=True, check=False)
-        return done.returncode, done.stdout
-
-
-def verifies(public, text, signature):
-    der = bytes.fromhex("302a300506032b6570032100") + public
-    return openssl(["pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", "@key", "-rawin",
-                    "-in", "@text", "-sigfile", "@sig"], key=der, text=text, sig=signature)[0] == 0
-
-
-def secret(seed):
-    return bytes.fromhex("302e020100300506032b657004220420") + seed
 
 
 def string(data):
@@ -166,8 +146,7 @@ def main(verb, path, *more):
         seed = os.urandom(32)
         with open(path, "wb") as f:
             f.write(seed)
-        public = openssl(["pkey", "-inform", "DER", "-in", "@key", "-pubout", "-outform", "DER"],
-                         key=secret(seed))[1][-32:]
+        public = public_of(seed)
         blob = string(SK) + string(public) + string(b"ssh:")
         with open(path + ".blob", "wb") as f:
             f.write(blob)
@@ -177,8 +156,7 @@ def main(verb, path, *more):
         digest = hashlib.sha512(load(more[0])).digest()
         over = b"SSHSIG" + string(SPACE) + string(b"") + string(b"sha512") + string(digest)
         over = hashlib.sha256(b"ssh:").digest() + flags + hashlib.sha256(over).digest()
-        raw = openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
-                      key=secret(load(path)), text=over)[1]
+        raw = sign(load(path), over)
         blob = b"SSHSIG\0\0\0\1" + string(load(path + ".blob")) + string(SPACE) + string(b"") + \
             string(b"sha512") + string(string(SK) + string(raw) + flags)
         text = base64.b64encode(blob).decode()

@@ -266,13 +266,15 @@ START_TEST(where_programs_come_from)
 		"env --split-string=./run ls", "env LD_PRELOAD=./run ls", "time -o ls ./run",
 		"xargs ./run", "find . -exec ./run ;",
 		"sh --rcfile=./run -c :", "perl -I. -Mx -e 1", "perl -c x.py", "perl -e 1 -I. -Mx",
-		"nice a=b ls", "env ZDOTDIR=. ls", "env HOME=. ls"};
+		"nice a=b ls", "env ZDOTDIR=. ls", "env HOME=. ls", "make", "env make all",
+		"git -c alias.x=!./run x", "python3 -m pytest"};
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 		if (there(hidden[i]))
 			origin_is(&p, WARD_ORIGIN_PROJECT, "%s", hidden[i]);
 	/* The control: options that take nothing, or a number, hide nothing. */
 	static const char *const plain[] = {"ls", "env -i A=B ls", "nice -n 5 ls", "nice -n5 ls",
-		"timeout -k 3 --foreground 5 ls", "find . -name x", "sh -eu -c :", "perl -lw -e 1"};
+		"timeout -k 3 --foreground 5 ls", "find . -name x", "sh -eu -c :", "perl -lw -e 1",
+		"git status"};
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (there(plain[i])) {
 			struct ward_risk_facts none = of_command(&p, plain[i]);

@@ -578,6 +578,9 @@ static int open_moves(struct place *p, int *ret_fd)
 	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1};
 	struct ward_err ignored = WARD_ERR_INIT;
 	int r = place_make(p, &lock, &ignored);
+	/* No session of the owner's locks a file beneath a link: each refuses it. */
+	if (r == -ENOTDIR || r == -ELOOP)
+		return -ENOENT;
 	if (r < 0)
 		return r;
 	ward_cleanup_fd int fd =

@@ -118,7 +118,9 @@ static int look_at_program(const struct ward_run_options *o, const struct ward_r
 		.owner = p->id.owner_uid,
 		.written = (const char *const *)w.v,
 		.n_written = w.n,
-		.signers = &p->settings->auto_signers};
+		.signers = &p->settings->auto_signers,
+		.env = (const char *const *)o->env.v,
+		.n_env = o->env.n};
 	clock_gettime(CLOCK_REALTIME, &c.now);
 	r = ward_as_owner_begin(&p->id, &as, err);
 	if (r == 0)

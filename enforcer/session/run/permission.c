@@ -30,8 +30,11 @@
 #define SOCKET_NAME "permission"
 /* Deno asks on one connection; workers share it. */
 #define CONNECTIONS_MAX 16
-/* A path has 4,096 bytes, and JSON may need six for each. */
-#define QUESTION_MAX ((size_t)32768)
+/* Far more than a path has, so that a script that asks for too long a one is refused and goes on.
+ */
+#define QUESTION_MAX ((size_t)262144)
+/* What a record says of a value. */
+#define VALUE_SHOWN 4096
 #define VERSION 1
 #define STOP_S 5
 /*
@@ -70,6 +73,7 @@ struct ward_permission {
 struct question {
 	json_int_t id;
 	const char *permission, *value; /* value NULL: everything */
+	bool no_name;			/* the value has a byte 0, so it names nothing */
 	const struct connection *from;
 	char path[PATH_MAX]; /* sandbox path, "": none */
 	bool allowed;
@@ -276,8 +280,8 @@ static int record(struct ward_permission *x, const struct question *q)
 {
 	ward_cleanup_free char *text = NULL;
 	char comm[WARD_ASKER_NAME_MAX];
-	if (asprintf(&text, "Deno asked for %s%s%s", q->permission, q->value ? ": " : ", all of it",
-		    q->value ? q->value : "") < 0) {
+	if (asprintf(&text, "Deno asked for %s%s%.*s", q->permission,
+		    q->value ? ": " : ", all of it", VALUE_SHOWN, q->value ? q->value : "") < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
@@ -298,7 +302,12 @@ static int record(struct ward_permission *x, const struct question *q)
 
 static int answer(struct ward_permission *x, struct question *q)
 {
-	int r = decide(x, q);
+	int r = q->no_name ? 0 : decide(x, q);
+	/* Nothing has such a name. */
+	if (r == -ENAMETOOLONG) {
+		q->path[0] = '\0';
+		r = 0;
+	}
 	if (r == 0 && !q->allowed)
 		r = record(x, q);
 	if (r < 0)
@@ -328,13 +337,16 @@ static int take(struct ward_permission *x, const struct connection *c, size_t le
 	struct question q = {.from = c, .place = WARD_BUF_INIT, .text = WARD_BUF_INIT};
 	int version = 0;
 	json_t *value = NULL;
-	json_t *o = json_loadb(c->line, len, JSON_REJECT_DUPLICATES, NULL);
+	size_t word = 0;
+	json_t *o = json_loadb(c->line, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	int r = -EINVAL;
 	if (o &&
-		json_unpack(o, "{s:i, s:I, s:s, s:o}", "v", &version, "id", &q.id, "permission",
-			&q.permission, "value", &value) == 0 &&
-		version == VERSION && (json_is_null(value) || json_is_string(value))) {
+		json_unpack(o, "{s:i, s:I, s:s%, s:o}", "v", &version, "id", &q.id, "permission",
+			&q.permission, &word, "value", &value) == 0 &&
+		version == VERSION && strlen(q.permission) == word &&
+		(json_is_null(value) || json_is_string(value))) {
 		q.value = json_string_value(value);
+		q.no_name = q.value && strlen(q.value) != json_string_length(value);
 		r = answer(x, &q);
 	}
 	json_decref(o);

@@ -51,6 +51,20 @@ for address in 169.254.169.254 '[fd00:ec2::254]'; do
 	has "$(cat err)" "refused: connect $address:80"
 done
 
+# The profile that trusts most has the network, and no network that this host is in; medium is the
+# control.
+expect 0 "$WARDFS" run --policy high -- curl -sS --noproxy '*' --max-time 60 http://web.example/
+has "$OUT" 'hello from'
+expect 0 "$WARDFS" run --policy high -- curl -sS --noproxy '*' --max-time 60 http://203.0.113.10/
+has "$OUT" 'hello from 203.0.113.10'
+for host in 192.0.2.2:5000 10.9.8.7 private.example; do
+	"$WARDFS" run --policy high -- curl -sS --noproxy '*' --max-time 60 "http://$host/" >out 2>err &&
+		fail "high reaches $host: $(cat out)"
+	has "$(cat err)" "refused: connect ${host%:5000}:"
+done
+"$WARDFS" run --policy medium -- curl -sS --noproxy '*' --max-time 60 http://web.example/ >out 2>err &&
+	fail "medium has a network: $(cat out)"
+
 # A block of addresses over TCP; beside it nothing.
 policy pol 'mode = allowlist' 'allow = 203.0.113.8/31:80' 'allow = 203.0.113.10/32'
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://203.0.113.10/

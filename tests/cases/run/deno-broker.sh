@@ -113,11 +113,19 @@ echo "--- what is no question ends the connection, and no other one"
 for bad in 'raw hello' 'raw {}' 'raw []' 'raw {"v":2,"id":1,"permission":"env","value":null}' \
 	'raw {"v":1,"id":"1","permission":"env","value":null}' 'raw {"v":1,"id":1,"permission":"env","value":7}' \
 	'raw {"v":1,"id":1,"permission":"env"}' 'raw {"v":1,"id":1,"id":2,"permission":"env","value":null}' \
-	'raw {"v":1,"id":1,"permission":"read","value":"a\u0000b"}' 'long 40000' 'path 5000'; do
+	'raw {"v":1,"id":1,"permission":"read\u0000","value":"a"}' 'long 400000'; do
 	ask x.ts "$bad" "again" "env HOME"
 	has "$OUT" ": closed"
 	has "$OUT" "env HOME: allow"
 done
+
+echo "--- what no file can be called is refused, and the script goes on"
+ask -s names x.ts 'raw {"v":1,"id":1,"permission":"read","value":"kept.txt\u0000b"}' 'path 5000' 'path 100000' "env HOME"
+[ "$(printf '%s\n' "$OUT" | grep -c ': deny')" -eq 3 ] || fail "names: $OUT"
+has "$OUT" "env HOME: allow"
+expect 0 "$WARDFS" audit show --kind deny names
+has "$OUT" "Deno asked for read: kept.txt"
+hasnt "$OUT" "$(printf '%05000d' 0 | tr 0 a)"
 ask x.ts "many 40" "env HOME"
 has "$OUT" "env HOME: allow"
 

@@ -58,3 +58,12 @@ print(*["%s=%d" % (r["row"], r["points"]) for r in json.load(sys.stdin)["rows"] 
 for row in reads-secrets people-run no-growth writes-part writes-project; do
 	free $row
 done
+
+echo "--- a variable that says what is loaded besides; the control says nothing of the kind"
+for env in LD_PRELOAD=./x.so LD_PRELOAD PATH=/workspace; do
+	expect 0 env LD_PRELOAD= "$WARDFS" risk --env "$env" -- true
+	has "$OUT" "$env"
+	has "$OUT" from-project
+done
+expect 0 "$WARDFS" risk --env A=LD_PRELOAD -- true
+hasnt "$OUT" from-project

@@ -11,6 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.environ["WARD_SRC"], "tests/support"))
 import signed_answers as sa  # noqa: E402
 from decided import ascii_json  # noqa: E402
+from ed25519 import sign  # noqa: E402
 
 POLICY = """[policy]
 version = 1
@@ -70,8 +71,7 @@ def signs(who, question, digest, **says):
     text = sa.HEAD + json.dumps(says, separators=(",", ":")).encode() + b"\n"
     with open(f"keys/{who}", encoding="ascii") as f:
         seed = base64.b64decode(f.read().split("\n")[1])
-    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
-                     key=sa.secret(seed), text=text)[1]
+    raw = sign(seed, text)
     return f"{text.decode()}signature {public(who)} {base64.b64encode(raw).decode()}\n"
 
 

@@ -6,10 +6,9 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
-from user_terminal import LIMIT, WARDFS, Terminal
+from user_terminal import WARDFS, Terminal, fail, until
 
 KEY = "\x1d"
 OPEN = r"\x1b\[\?1049h\x1b\[=0u(?:.|\n)*?wardfs asks you"
@@ -22,17 +21,6 @@ READ = 0.8
 count = 0
 took = {}
 
-
-def fail(text):
-    sys.exit(f"FAIL: {text}")
-
-
-def until(what, test):
-    end = time.monotonic() + LIMIT
-    while not test():
-        if time.monotonic() > end:
-            fail(f"never: {what}")
-        time.sleep(0.01)
 
 
 def do(what, text="", wait=True):

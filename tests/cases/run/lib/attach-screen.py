@@ -5,10 +5,8 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import time
 
-from user_terminal import LIMIT, WARDFS, Terminal
+from user_terminal import WARDFS, Terminal, fail, until
 
 AWAY = "\x1d\x1d"
 ENTER = ("\x1b[?1049h\x1b[2J\x1b[H\x1b[?1000h\x1b[?1002;1006h\x1b[?2004h\x1b[?1h\x1b[?1004h\x1b=\x1b[?25l"
@@ -16,17 +14,6 @@ ENTER = ("\x1b[?1049h\x1b[2J\x1b[H\x1b[?1000h\x1b[?1002;1006h\x1b[?2004h\x1b[?1h
 MODES = (1, 1000, 1002, 1004, 1006, 2004)
 count = 0
 
-
-def fail(text):
-    sys.exit(f"FAIL: {text}")
-
-
-def until(what, test):
-    end = time.monotonic() + LIMIT
-    while not test():
-        if time.monotonic() > end:
-            fail(f"never: {what}")
-        time.sleep(0.01)
 
 
 def do(text):

@@ -15,6 +15,18 @@ WARDFS = os.environ["WARD_BUILD"] + "/wardfs"
 LIMIT = 200.0
 
 
+def fail(text):
+    sys.exit(f"FAIL: {text}")
+
+
+def until(what, test):
+    end = time.monotonic() + LIMIT
+    while not test():
+        if time.monotonic() > end:
+            fail(f"never: {what}")
+        time.sleep(0.01)
+
+
 class Terminal:
     def __init__(self, rows, cols):
         self.pid, self.fd = pty.fork()
@@ -42,5 +54,5 @@ class Terminal:
                 return m
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.fd], [], [], left)[0]:
-                sys.exit(f"FAIL: never saw {pattern!r}; had {self.seen[-2000:]!r}")
+                fail(f"never saw {pattern!r}; had {self.seen[-2000:]!r}")
             self.seen += os.read(self.fd, 65536)
