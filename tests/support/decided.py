@@ -7,6 +7,7 @@ import re
 import time
 
 import signed_answers
+from ed25519 import verifies
 from recorded import policies, raw
 
 SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
@@ -224,7 +225,7 @@ def glass_is_signed(record, keys):
         at, until = seconds(record["time"]), seconds(record["until"])
     except (KeyError, ValueError, AttributeError, TypeError, signed_answers.Bad):
         return False
-    return signed_answers.verifies(key, b"wardfs-token 1\n" + bytes(64) + payload.encode(), signature) and \
+    return verifies(key, b"wardfs-token 1\n" + bytes(64) + payload.encode(), signature) and \
         says["issuer"] in keys and says["issuer"] == record.get("key") and \
         says.get("lifts") == lifts and bool(lifts) and \
         record.get("session", says.get("session")) == says.get("session") and \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of agents.sh: asked.py N prints the provider's script of N tasks with files that are asked
-# about. Each task is another module: made, edited in place, moved, tested, or the description of CI.
+# about. Each is one of: to append, to make a module, to edit it in place, to test and move it, and
+# to change the description of CI.
 import json
 import sys
 

@@ -96,8 +96,7 @@ def ssh_signs(who, kind=sa.SSH, space=sa.SPACE, flags=1, over=None, by=None, cla
         message = hashlib.sha256(b"ssh:").digest() + tail + hashlib.sha256(message).digest()
     with open(f"keys/{by or who}", encoding="ascii") as f:
         seed = base64.b64decode(f.read().split("\n")[1])
-    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
-                     key=sa.secret(seed), text=message)[1]
+    raw = sign(seed, message)
     blob = b"SSHSIG\0\0\0\1" + sa.string(ssh_blob(who, kind)) + sa.string(space) + sa.string(b"") + \
         sa.string(b"sha512") + sa.string(sa.string(claims or kind) + sa.string(raw) + tail)
     armor = base64.b64encode(blob).decode()
@@ -138,8 +137,7 @@ def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), **
     payload = json.dumps({k: v for k, v in says.items() if k not in drop}, separators=(",", ":"))
     with open(f"keys/{who}", encoding="ascii") as f:
         seed = base64.b64decode(f.read().split("\n")[1])
-    raw = sa.openssl(["pkeyutl", "-sign", "-keyform", "DER", "-inkey", "@key", "-rawin", "-in", "@text"],
-                     key=sa.secret(seed), text=b"wardfs-token 1\n" + bytes(64) + payload.encode())[1]
+    raw = sign(seed, b"wardfs-token 1\n" + bytes(64) + payload.encode())
     detail = {"lifts": line, "payload": payload, "signature": base64.b64encode(raw).decode()}
     given = grant(request=None, how="break-glass", path="/workspace/lib/secret.x", key=public(who), text="why",
                   until=(NOW + 600) * 10 ** 9, ends=2 ** 62, detail=detail) | dict(record)
