@@ -33,7 +33,7 @@ static bool changed(struct ward_fs *fs, unsigned ms)
 	bool done = true;
 
 	for (size_t i = 0; i < fs->n_trees; i++) {
-		/* What was made ready before it was asked for is not used. */
+		/* Nothing prepared before the request is used. */
 		atomic_fetch_add(&fs->trees[i].outside_seq, 1);
 		ticket[i] = ward_forget_everything(fs->trees[i].forget);
 	}
@@ -114,7 +114,7 @@ static void on_ended(void *user, struct ward_grant_held *held, enum ward_grant_e
 {
 	struct ended *e = user;
 
-	/* Who used it last has said so; the supervisor says what a person has revoked. */
+	/* The last use has reported itself; the supervisor reports what a person revoked. */
 	if (end == WARD_GRANT_SPENT)
 		return;
 	e->n++;

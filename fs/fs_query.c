@@ -88,7 +88,7 @@ static bool add_seen(struct ward_nodes *nodes, const struct seen *s, struct ward
 	ward_escape_json(&one, path, len);
 	ward_buf_printf(&one, ",\"io\":\"%s\",\"why\":\"%s\",\"pid\":%u}", ward_io_name(s->io),
 		s->why ? s->why : "", s->pid);
-	/* What follows the list takes less than 1 KiB. */
+	/* The part behind the list takes less than 1 KiB. */
 	if (ward_buf_error(&one) < 0 || b->len + one.len + 1024 > WARD_FS_ANSWER_MAX)
 		return false;
 	ward_buf_add(b, one.data, one.len);

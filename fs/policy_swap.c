@@ -51,7 +51,7 @@ static bool lower(struct ward_handle *h, uint32_t now, struct ward_swapped *ret)
 		ret->directories++;
 	else
 		ret->checked++;
-	/* Who appends all along may go on to: each write lands at the end from now on. */
+	/* A handle that only appends goes on: each write lands at the end from now on. */
 	if (lost == WARD_RIGHT_WRITE && appends && h->rights & WARD_RIGHT_APPEND) {
 		h->append_only = true;
 		h->needs = (h->needs & ~(uint32_t)WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND;
@@ -154,7 +154,7 @@ static void exchange(struct ward_fs *fs, struct ward_policy *policy, struct ward
 		roots[i] = ward_nodes_set_policy(nodes, policy, roots[i]);
 		lower_handles(nodes, ret);
 		pthread_mutex_unlock(&nodes->lock);
-		/* What was made ready before it was asked for is not used. */
+		/* Nothing prepared before the request is used. */
 		atomic_fetch_add(&fs->trees[i].outside_seq, 1);
 	}
 	ret->mono_ns = ward_clock_mono_ns();

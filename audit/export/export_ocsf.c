@@ -314,7 +314,7 @@ static json_t *ocsf_file_event(const struct ward_export_record *r)
 {
 	const json_t *record = r->json;
 	const enum ward_event_kind kind = ward_query_kind(record);
-	/* Of what was not done, what was tried. */
+	/* For a refused operation, the activity that was tried. */
 	const bool tried = ward_record_kind_is(kind, WARD_KIND_REFUSAL) ||
 			   ward_record_kind_is(kind, WARD_KIND_QUESTION);
 	int activity = file_activity(record, ward_query_text(record, tried ? "action" : "kind"));
@@ -368,7 +368,7 @@ static json_t *ocsf_dns_event(const struct ward_export_record *r)
 {
 	bool answered = json_array_size(json_object_get(r->json, "answers")) > 0;
 	json_t *o = ocsf_base(r, OCSF_DNS_ACTIVITY, 4, answered ? 2 : 1);
-	/* What was asked for has to be a hostname_t; raw_data has it in any case. */
+	/* The requested name must be a hostname_t; raw_data has it in any case. */
 	const char *host = ward_query_text(json_object_get(o, "query"), "hostname");
 	if (!host || !is_hostname(host))
 		json_object_del(o, "query");
@@ -409,7 +409,7 @@ void ward_export_ocsf(struct ward_buf *b, const struct ward_export_record *r)
 	} else {
 		o = ocsf_base(r, OCSF_BASE_EVENT, 0, OCSF_OTHER);
 	}
-	/* What the activity is that the class does not know. */
+	/* The name of an activity that the class lacks. */
 	if (json_integer_value(json_object_get(o, "activity_id")) == OCSF_OTHER)
 		json_object_set_new(o, "activity_name",
 			json_string(deny && action ? action

@@ -159,7 +159,7 @@ static void figures(const struct facts *f)
 			json_object_get(json_object_get(f->summary, "files"), files[i].member));
 	number(f, "refusals", json_object_get(refusals, "count"));
 	number(f, "of these expected by the policy", json_object_get(refusals, "expected"));
-	number(f, "handles whose bytes were not seen",
+	number(f, "open files whose bytes wardfs did not see",
 		json_object_get(json_object_get(f->summary, "bytes"), "unseen"));
 }
 

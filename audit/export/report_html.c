@@ -38,7 +38,7 @@ static const char head[] =
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 	"'unsafe-inline'; script-src 'sha256-" SCRIPT_SHA256 "'\">\n<style>\n"
 	":root{color-scheme:light dark;--bg:#fff;--fg:#1d2126;--dim:#667;--line:#d8dde3;"
-	"--ok:#2a78b8;--no:#c0392b;--card:#f5f7f9}\n"
+	"--ok:#23699f;--no:#c0392b;--card:#f5f7f9}\n"
 	"@media(prefers-color-scheme:dark){:root{--bg:#15181c;--fg:#e4e7ea;--dim:#9aa4ae;"
 	"--line:#333a42;--ok:#5aa9e6;--no:#ef6b5e;--card:#1d2126}}\n"
 	"body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif;margin:0 auto;"
@@ -495,17 +495,20 @@ static void put_verbs(struct ward_buf *b, json_t *verbs)
 {
 	const char *verb = NULL;
 	json_t *n = NULL;
+	const char *between = "";
 	ward_buf_puts(b, " <span class=\"dim\">");
 	json_object_foreach(verbs, verb, n)
 	{
 		if (json_integer_value(n) <= 0)
 			continue;
 		bool no = strncmp(verb, "refused", 7) == 0;
+		ward_buf_puts(b, between);
+		between = ", ";
 		ward_buf_puts(b, no ? "<span class=\"no\">" : "");
 		put(b, ward_report_verb(verb));
 		if (json_integer_value(n) > 1)
 			ward_buf_printf(b, " %" JSON_INTEGER_FORMAT "×", json_integer_value(n));
-		ward_buf_puts(b, no ? "</span> " : " ");
+		ward_buf_puts(b, no ? "</span>" : "");
 	}
 	ward_buf_puts(b, "</span>");
 }

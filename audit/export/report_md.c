@@ -209,11 +209,13 @@ static void files(struct ward_buf *b, const json_t *report)
 		ward_buf_puts(b, "| ");
 		code(b, path);
 		ward_buf_puts(b, " |");
+		const char *between = "";
 		json_object_foreach(verbs, verb, n)
 		{
 			if (json_integer_value(n) <= 0)
 				continue;
-			ward_buf_putc(b, ' ');
+			ward_buf_printf(b, "%s ", between);
+			between = ",";
 			word(b, ward_report_verb(verb));
 			ward_buf_printf(b, " %" JSON_INTEGER_FORMAT "×", json_integer_value(n));
 		}

@@ -44,7 +44,7 @@ static void say_count(const struct words *w, json_int_t n, const char *what, con
 	say(w, text);
 }
 
-/* "23 November 2026" and "01:49" of a time; false: it is none (somebody edited the trail). */
+/* "23 November 2026" and "01:49" of a time. False: the text is no time (an edited trail). */
 static bool split_time(const char *time, char day[32], char clock[8])
 {
 	static const char *const months[] = {"January", "February", "March", "April", "May", "June",
@@ -149,7 +149,7 @@ static void say_who(const struct words *w)
 	say(w, ". ");
 }
 
-/* What the counts are of: the rest that the session saw has no records. */
+/* The places that the counts cover: wardfs records nothing of the others. */
 static void say_unrecorded(const struct words *w)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf yes = WARD_BUF_INIT;

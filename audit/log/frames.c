@@ -73,7 +73,7 @@ static enum look take_head(const uint8_t *b, size_t n, size_t *ret_len, uint32_t
 	bool single = b[4] >> 5 & 1;
 	size_t count = b[4] >> 6 ? counts[b[4] >> 6] : single;
 	size_t len = 5 + (single ? 0 : 1) + count;
-	/* A checksum, a size, neither dictionary nor the bit that is to be zero. */
+	/* We require a checksum and a size, no dictionary, and a clear reserved bit. */
 	if (!(b[4] >> 2 & 1) || b[4] & 0x0b || count == 0)
 		return LOOK_BAD;
 	if (n < len)

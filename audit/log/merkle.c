@@ -61,7 +61,7 @@ void ward_merkle_add(struct ward_merkle *m, const uint8_t leaf[WARD_HASH_BYTES])
 
 void ward_merkle_tail(const struct ward_merkle *m, uint64_t from, uint8_t ret[WARD_HASH_BYTES])
 {
-	/* What stands behind such a leaf are the subtrees of the lower bits of n. */
+	/* Behind such a leaf come the subtrees of the lower bits of n. */
 	struct ward_merkle tail = *m;
 	tail.n = m->n - from;
 	ward_merkle_root(&tail, ret);

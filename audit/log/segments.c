@@ -245,7 +245,7 @@ int ward_segment_pack_begin(int dir_fd, unsigned number, int *ret_from, int *ret
 	r = open_fresh(dir_fd, name, mode, &to);
 	if (r < 0)
 		return r;
-	/* What a crash left is nobody's. */
+	/* The remains of a crash belong to no writer. */
 	if (flock(to, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	if (fstat(to, &here) < 0 || fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||

@@ -30,7 +30,7 @@ static void copy(json_t *to, const json_t *rec, const char *const members[], siz
 	}
 }
 
-/* What each record that is about a question has of it. */
+/* The members that each record about a question has. */
 static void copy_about(json_t *row, const json_t *rec)
 {
 	static const char *const members[] = {"request", "action", "asked", "path", "path2", "host",
@@ -62,7 +62,7 @@ static int take_ask(struct reading *r, const json_t *rec)
 	json_object_set_new(row, "result", json_string("open"));
 	if (shown)
 		json_object_set(row, "question", shown);
-	/* Who asks is in the question; the members are for who answers. */
+	/* The question names the asking process; the members name the person who answers. */
 	json_object_del(row, "uid");
 	return request ? json_object_set(r->asked, request, row) : 0;
 }

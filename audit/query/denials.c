@@ -53,7 +53,7 @@ static char *key_of(const json_t *record)
 		if (json_array_append_new(a, v ? json_incref(v) : json_null()) < 0)
 			break;
 	}
-	/* What is refused without a name of a file or host stands in the words alone. */
+	/* A refusal without a file or host is described only by its text. */
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
 		words = words && !json_object_get(record, named[i]);
 	json_t *text = words ? json_object_get(record, "text") : NULL;
@@ -389,8 +389,8 @@ static int advise(struct ward_denial *d, const char *owner_file, const json_t *m
 		d->reason = "no rule of a policy permits that";
 	} else if (liftable) {
 		d->reason =
-			"it was there before the session, and is not what git has committed: if "
-			"it is no secret, you can lift the guard of this one file, from the next "
+			"the file existed before the session, and git has not committed its "
+			"content. If it is no secret, lift the guard of this file, from the next "
 			"session on";
 		if (path && plain(path) && !ward_query_text(rec, "path2"))
 			d->lift = strcmp(verb_for(rec), "read") == 0 ? "read" : "write";

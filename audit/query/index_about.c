@@ -64,7 +64,7 @@ void ward_index_abouts_clear(struct ward_index_abouts *a)
 	*a = (struct ward_index_abouts){0};
 }
 
-/* A text, or (parse) the JSON that it is. NULL: it is none. */
+/* The text as a JSON string, or (parse) as the JSON it contains. NULL: the text is not JSON. */
 static json_t *value_of(const char *text, bool parse)
 {
 	return parse ? json_loads(text, JSON_DECODE_ANY, NULL) : json_string(text);

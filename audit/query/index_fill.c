@@ -144,7 +144,7 @@ static int add_labels(struct filling *f, const struct ward_index_row *row)
 	return rc;
 }
 
-/* Who the session was of; what the record does not have stays NULL. */
+/* The owner of the session; members that the record lacks stay NULL. */
 static int add_about(struct filling *f, const struct ward_index_row *row)
 {
 	static const char *const words[] = {"verb", "mode", "project", "owner", "agent"};
@@ -225,7 +225,7 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 	ward_cleanup(ward_index_row_clear) struct ward_index_row row = {0};
 	(void)rec;
 	f->at += len + 1;
-	/* What is no record is verify's to tell. */
+	/* Lines that are no records are left to verify. */
 	if (ward_line_parse(line, len, &l) < 0 ||
 		ward_index_row_read(&row, line, len, f->scratch) < 0) {
 		f->odd++;
@@ -567,7 +567,7 @@ static int update(struct ward_store *st, const char *only, struct ward_index_res
 	if (r == 0)
 		r = ward_index_db_open(st, SQLITE_OPEN_READWRITE, &f->x, err);
 	/* It can be made again: a crash may take it. */
-	/* Who adds one session, or reads no trail, waits for nobody: the next question does it. */
+	/* Without a wait, if it adds one session or reads no trail: the next question does it. */
 	if (r == 0 && (only || ret->light))
 		(void)sqlite3_busy_timeout(f->x.db, 0);
 	if (r == 0)

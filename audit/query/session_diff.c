@@ -67,7 +67,7 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	}
 	if (ward_record_kind_is(kind, WARD_KIND_TALLIED))
 		r = add_change(paths, kind, rec);
-	/* What a handle may do; other kinds ask for nothing. */
+	/* The rights of a handle; other kinds request none. */
 	if (kind != WARD_EVENT_OPEN && kind != WARD_EVENT_CREATE)
 		return r;
 	if (r == 0 && asks(rec, "read"))
@@ -116,7 +116,7 @@ static const char **sorted(const json_t *a, const json_t *b, size_t *ret_n)
 	return v;
 }
 
-/* What `mine` has of the path and `other` has not. */
+/* The operations on the path that only `mine` has. */
 static int put_only(
 	json_t *out, const char *path, const json_t *mine, const json_t *other, int which)
 {

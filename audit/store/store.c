@@ -135,7 +135,7 @@ static int make_contents(int dir_fd)
 	return r < 0 ? r : make_key(dir_fd, "signing.key");
 }
 
-/* What is in an open state directory, which is taken. */
+/* The entries of an open state directory. Takes the descriptor. */
 static int open_contents(
 	const char *path, int *dir, bool create, struct ward_store **ret, struct ward_err *err)
 {
@@ -145,7 +145,7 @@ static int open_contents(
 		return ward_err_sys(err, -errno, "%s/sessions", path);
 	ward_cleanup_fd int running =
 		openat(*dir, "running", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Whom the system's writer lets read has no business in there. */
+	/* Readers of the system's writer get no access there. */
 	if (running < 0 && (create || (errno != ENOENT && errno != EACCES)))
 		return ward_err_sys(err, -errno, "%s/running", path);
 	struct ward_store *st = calloc(1, sizeof(*st));

@@ -103,7 +103,7 @@ static bool is_wanted(const struct ward_store_wanted *w, const char *name)
 	return !w || w->is(w->user, name);
 }
 
-/* Of who may not read the ledger: the session whose checkpoints are the newest. */
+/* Without access to the ledger: the session with the newest checkpoints. */
 static int find_newest(struct ward_store *st, const struct ward_store_wanted *wanted,
 	char **ret_name, struct ward_err *err)
 {

@@ -55,7 +55,7 @@ static int make_session_dir(struct ward_store *st, const char *name, bool fresh,
 		return r;
 	if (fstat(st->sessions_fd, &above) < 0)
 		return -errno;
-	/* Whom an access control list lets read the one may read the other. */
+	/* An access control list that allows reading the one allows reading the other. */
 	const mode_t mode = 0700 | (above.st_mode & 050);
 	for (int i = 1; i <= NAME_TRIES; i++) {
 		char try[WARD_SESSION_NAME_MAX + 16];
@@ -294,7 +294,7 @@ int ward_store_mark(struct ward_store *st, const char *session, const char *text
 	return ward_err_sys(err, -EBUSY, "%s/running/%s", st->path, session);
 }
 
-/* What exists of a session that was made and has no record. */
+/* The files of a session without a record. */
 static void discard_unborn(struct ward_store *st, const char *session)
 {
 	struct ward_store_session s = WARD_STORE_SESSION_INIT;

@@ -249,7 +249,7 @@ static int allows(struct in_force *f, const struct ward_buf *path, uint32_t righ
 	int r = ward_policy_walk(p, path->data, path->len, &s);
 	if (r < 0)
 		return r == -ENOMEM ? r : 1;
-	/* Who opens with O_APPEND, or writes to a new file, needs no more than to append. */
+	/* An open with O_APPEND, or a write to a new file, needs only the right to append. */
 	const uint32_t alt = rights & WARD_RIGHT_WRITE
 				     ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND
 				     : rights;

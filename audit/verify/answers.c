@@ -43,7 +43,7 @@ static bool in_list(const json_t *list, const char *word)
 	return false;
 }
 
-/* What an older wardfs does not say is not looked at. */
+/* Members that an older wardfs did not write are not checked. */
 static void take_start(struct ward_answers *a, const json_t *rec)
 {
 	const json_t *detail = json_object_get(rec, "detail");

@@ -30,7 +30,7 @@ static int set(struct ward_products *p, const char *path, json_t *digest)
 	return json_object_set_new(p->files, path, digest) < 0 ? -ENOMEM : 0;
 }
 
-/* What lay beneath a directory lies beneath its new name. 1: there was something. */
+/* Moves the entries beneath a directory to its new name. 1: there were some. */
 static int move_beneath(struct ward_products *p, const char *from, const char *to)
 {
 	const size_t len = strlen(from);

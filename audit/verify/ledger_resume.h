@@ -37,7 +37,7 @@ struct ward_ledger_resume {
 };
 void ward_ledger_resume_clear(struct ward_ledger_resume *r);
 void ward_ledger_resume_put(const struct ward_ledger_resume *r, struct ward_buf *b);
-/* One line without its newline. 1: taken; 0: it is none of these; -EBADMSG; -ENOMEM. */
+/* One line without its newline. 1: taken; 0: another kind of line; -EBADMSG; -ENOMEM. */
 int ward_ledger_resume_take(struct ward_ledger_resume *r, const char *line) ward_must_check;
 
 /*

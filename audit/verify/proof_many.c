@@ -128,7 +128,7 @@ static int compute(struct ward_log *log, struct found *f, const struct ward_chec
 	ward_merkle_root(&f->tree, h);
 	if (f->tree.n != f->size || memcmp(h, c->root, sizeof(h)) != 0)
 		return -EBADMSG;
-	/* What ends with the tree and is no whole subtree: those were seen. */
+	/* The part at the end of the tree that is no whole subtree. */
 	for (size_t i = 0; i < f->n_nodes; i++) {
 		const uint64_t leaves = f->node[i].to - f->node[i].from;
 		if (f->node[i].to == f->size && (leaves & (leaves - 1)) != 0)

@@ -120,7 +120,7 @@ static int pack_segment(struct prune *p, int dir_fd, unsigned number, struct war
 		r = ward_segment_pack_end(dir_fd, number);
 	else
 		ward_segment_pack_drop(dir_fd, number);
-	/* What is not whole lines is left as it is: verify tells. */
+	/* A file with a partial line stays as it is: verify reports it. */
 	if (r == -EBADMSG)
 		return 0;
 	if (r < 0)
@@ -186,7 +186,7 @@ int ward_prune(struct ward_store *st, uint64_t now_s, uint64_t max, bool pack,
 		r = ward_verify_ledger(fd, notes_fd, p.root, &p.ledger, err);
 	if (r < 0)
 		return r;
-	/* What was cut off can have said that a trail is to stay. */
+	/* The missing end may have put a trail on hold. */
 	if (p.ledger.result.state == WARD_VERIFY_TRUNCATED)
 		max = 0;
 	for (size_t i = 0; i < p.ledger.n && p.result.expired < max; i++)

@@ -102,7 +102,7 @@ static bool take(struct walk *w, const char *session, const struct ward_lines_li
 	return true;
 }
 
-/* What is worse than what was found stands. */
+/* The worse verdict wins. */
 static void worse(struct ward_verify_result *ret, const struct ward_verify_result *other)
 {
 	if (other->state >= ret->state)
@@ -505,7 +505,7 @@ static int judge_ledger(const struct ledger_walk *w, struct ward_log *log,
 	return 0;
 }
 
-/* What was verified before: the entries that later ones rest on, and that it is there still. */
+/* The entries verified before must still exist, because later ones depend on them. */
 static int take_up(struct ledger_walk *w, struct ward_log *log,
 	const struct ward_ledger_resume *from, struct ward_ledger_view *v)
 {

@@ -84,7 +84,7 @@ static void take_end(struct look *l, const json_t *rec)
 	struct granted *g = find(l, ward_query_text(rec, "grant"));
 	const char *result = ward_query_text(rec, "result");
 	const uint64_t mono = number(rec, "mono", UINT64_MAX);
-	/* What is spent is counted; what was over before says so by another record. */
+	/* The count of uses shows that a grant is spent; these records end one earlier. */
 	if (g && result && (strcmp(result, "expired") == 0 || strcmp(result, "revoked") == 0) &&
 		mono < g->over)
 		g->over = mono;
@@ -130,7 +130,7 @@ static bool say(struct look *l, const json_t *rec, const char *why)
 	return true;
 }
 
-/* What was done under a grant has a use of it before. */
+/* A use of the grant precedes each operation under it. */
 static bool check_done(struct look *l, const json_t *rec)
 {
 	const char *rule = ward_query_text(rec, "rule");

@@ -42,7 +42,7 @@ static int compare(const struct ward_policy_files *files, const char *name,
 				"the file %s, a copy of what the records have, is missing", name);
 		return 0;
 	}
-	/* What is longer, or no regular file, is another text. */
+	/* A longer file, or one that is not regular, is another text. */
 	int r = fd < 0 ? fd : ward_fd_read_all(fd, want->len, &have);
 	if (r < 0 && r != -EFBIG)
 		return ward_err_sys(err, r, "%s", name);

@@ -20,7 +20,7 @@ int ward_checkpoints_resume(struct ward_checkpoints *c)
 		return r;
 	c->number = l.n > 0 ? l.v[l.n - 1].number : 0;
 	c->at_ns = ward_clock_mono_ns();
-	/* What is more than a piece of a note was not left by a writer: verify shall find it. */
+	/* A crashed writer leaves at most a piece of one note. verify reports anything more. */
 	if (l.torn && ftruncate(c->fd, (off_t)(l.text.len - l.rest)) < 0)
 		r = -errno;
 	ward_checkpoint_list_clear(&l);

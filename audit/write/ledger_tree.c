@@ -147,7 +147,7 @@ static int last_note(int fd, const struct ward_note_key *key, struct ward_tlog_n
 	if (end > 0 && (strcmp(ret->origin, key->name) != 0 ||
 			       ward_tlog_check(ret, text + at, key, NULL) != WARD_TLOG_GOOD))
 		return -EBADMSG;
-	/* What is more than a piece of a note was not left by an append: verify shall find it. */
+	/* A crashed append leaves at most a piece of one note. verify reports anything more. */
 	bool torn = end < (size_t)len && (end > 0 || from == 0) &&
 		    ward_tlog_torn(text + end, (size_t)len - end, key);
 	if (torn && ftruncate(fd, (off_t)(from + end)) < 0)

@@ -509,7 +509,7 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 		}
 		w->dirty = false;
 		w->synced_ns = now;
-		/* What a ring released was written before; nothing else is believed of it. */
+		/* Only released records were written; nothing else in the ring is trusted. */
 		for (size_t i = 0; i < w->n_rings; i++)
 			ward_ring_durable(w->rings[i]);
 	}

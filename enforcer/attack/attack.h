@@ -103,7 +103,7 @@ struct ward_facts {
 	uint64_t file;	  /* a descriptor of the victim that leads to a secret */
 };
 
-/* What an attempt returns, with errno, if a step before it was refused: then nothing was tried. */
+/* An attempt returns this, with errno, if an earlier step was refused and nothing was tried. */
 #define WARD_UNREADY (-2)
 
 /*

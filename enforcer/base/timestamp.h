@@ -23,7 +23,7 @@ uint64_t ward_timestamp_ns(const char *text);
  *   2026-01-02T03:04:05.678Z  or what it begins with; a space for the T; the Z may be missing
  *   90s 30m 12h 2d 1w         so long before now_ns
  *   now today yesterday       the last two are days, in UTC
- * -EINVAL: it is none of these, or before 1970.
+ * -EINVAL: another form, or a time before 1970.
  */
 int ward_timestamp_beginning(const char *text, uint64_t now_ns, char ret[WARD_CLOCK_TEXT_MAX],
 	struct ward_err *err) ward_must_check;

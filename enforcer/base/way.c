@@ -20,7 +20,7 @@
 
 struct way {
 	int dir;
-	struct ward_buf rest; /* what is to be looked up in dir */
+	struct ward_buf rest; /* still to look up in dir */
 	unsigned links;
 	ward_way_fn fn;
 	void *user;

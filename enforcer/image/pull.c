@@ -145,7 +145,7 @@ static int unpack(const struct ward_image_pull *p, int out, json_t **ret, struct
 	return *ret ? 0 : ward_err_set(err, -EBADMSG, "%s: wardfs-image says nothing", p->name);
 }
 
-/* What was unpacked becomes an image, unless the store has it. */
+/* The unpacked files become an image, unless the store has it. */
 static int commit(
 	int store, const char *own, const json_t *about, const char *digest, struct ward_err *err)
 {

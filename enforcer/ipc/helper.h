@@ -301,7 +301,7 @@ enum ward_fs_flag {
 	WARD_FS_PASSTHROUGH = 1U << 1, /* try passthrough (root only); cached I/O where refused */
 	WARD_FS_ALLOW_OTHER = 1U << 2, /* `mount --allow-other`: act with each caller's ids */
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
-	WARD_FS_MOVES = 1U << 4,       /* other sessions of the owner are to be waited for */
+	WARD_FS_MOVES = 1U << 4,       /* wait for other sessions of the owner */
 };
 
 enum ward_net_flag {

@@ -52,9 +52,10 @@ void ward_msg_put_str(struct ward_msg *m, const char *s)
 }
 
 /*
- * The kernel counts descriptors in flight for a user, and compares with the soft limit of the
- * sender (too_many_unix_fds()): what a session has in flight must not keep the owner's next one
- * from its start. Returns whether more are allowed now; *ret_before is to be set again.
+ * The kernel counts the descriptors in flight of a user, and compares the count with the soft limit
+ * of the sender (too_many_unix_fds()). Descriptors in flight of one session must not stop the
+ * owner's next session from starting. Returns whether more are allowed now. Then the caller
+ * restores *ret_before.
  */
 static bool raise_files(struct rlimit *ret_before)
 {

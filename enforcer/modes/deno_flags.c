@@ -145,7 +145,7 @@ static int file_flags(const struct ward_mode_asked *a, uint32_t right, const cha
 		r = ward_policy_listed_values(a->policy, WARD_LISTED_READ, add_read_value, &given);
 	if (r == 0)
 		r = put_list(ret, allow, &given);
-	/* What could not be said to be given is left to the walls, and so is what is taken. */
+	/* The walls decide about rights that no flag can give or take. */
 	if (r == 0 && !taken.bare)
 		r = put_list(ret, deny, &taken);
 	clear_list(&given);

@@ -42,7 +42,7 @@ struct ward_mode_host {
 	char *const *argv;   /* as the caller gave it; NULL with policy */
 	uid_t owner;	     /* the user id of the session's owner, not of the caller */
 };
-/* What was found. WARD_RUNTIME_FOUND_INIT is nothing; ward_mode_found_clear(). */
+/* The runtime that was found. WARD_RUNTIME_FOUND_INIT: none; ward_mode_found_clear(). */
 struct ward_mode_found {
 	char *program; /* host path without links, owned; NULL: the mode has no runtime */
 	char *name;    /* how it was found: links may lead from here to it; owned; NULL: program */

@@ -113,7 +113,7 @@ static int enter(const char *view, int *ret_host, struct ward_err *err)
 	*ret_host = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 	if (*ret_host < 0 || unshare(CLONE_NEWNS) < 0)
 		return ward_err_sys(err, -errno, "a mount namespace");
-	/* What is unmounted on the host goes here, too; nothing goes the other way. */
+	/* An unmount on the host happens here, too, but not the other way round. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
 		mount("wardfs", view, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0)
 		return ward_err_sys(err, -errno, "%s", view);

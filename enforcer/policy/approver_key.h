@@ -41,7 +41,7 @@ struct ward_approver_key {
 /* -EINVAL: no such key. */
 int ward_approver_key_parse(
 	const char *text, struct ward_approver_key *ret, struct ward_err *err) ward_must_check;
-/* The same from what BASE64 of a key of OpenSSH stands for. False: it is none. */
+/* The same from the decoded BASE64 of an OpenSSH public key. False: the bytes are no such key. */
 bool ward_approver_key_blob(const uint8_t *p, size_t n, struct ward_approver_key *ret);
 /* The same key, for the same way of signing. */
 bool ward_approver_key_equal(const struct ward_approver_key *a, const struct ward_approver_key *b);

@@ -319,7 +319,8 @@ bool ward_explain_no_mode(
 		return false;
 	ward_buf_printf(ret_permit,
 		WARD_PLACE_FMT
-		" allows it, but the mode is none: add 'mode = allowlist' above that line",
+		" allows it, but '[network] mode' is 'none': add 'mode = allowlist' above"
+		" that line",
 		WARD_PLACE(e->file, e->line));
 	return true;
 }

@@ -42,7 +42,7 @@ static int look_at(struct look *l, void *dir, const char *name, bool is_dir,
 	int r = ward_policy_step(l->p, src, name, len, &s);
 	if (r == 0)
 		r = ward_policy_step(l->p, dst, name, len, &d);
-	/* What is there may be a secret: nobody has looked. */
+	/* An existing file may be a secret: nobody has looked. */
 	if (r == 0 &&
 		(ward_policy_gain(s, d, is_dir) || ward_outcome_eases(&s->outcome, &d->outcome)))
 		r = -EXDEV;

@@ -39,7 +39,7 @@ static void parse_block(struct ward_destination *d, bool loose)
 		d->is_address = false;
 }
 
-/* Takes "HOST[:PORTS][/udp]" apart; HOST may be [ADDRESS]. False: it is none. */
+/* Takes "HOST[:PORTS][/udp]" apart; HOST may be [ADDRESS]. False: no destination. */
 bool ward_destination_parse(const char *text, bool loose, struct ward_destination *ret)
 {
 	*ret = (struct ward_destination){.bits = 128};

@@ -26,7 +26,7 @@ struct ward_destination {
 
 /*
  * Takes "HOST[:PORTS][/udp]" apart; HOST may be [ADDRESS]. loose: also spellings of addresses that
- * programs read in different ways. False: it is none.
+ * programs read in different ways. False: the text is no destination.
  */
 bool ward_destination_parse(
 	const char *text, bool loose, struct ward_destination *ret) ward_must_check;

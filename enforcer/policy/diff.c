@@ -433,7 +433,7 @@ static int walk(struct diff *d, bool exact)
 	return r;
 }
 
-/* What was told is not told again. */
+/* A difference is reported once. */
 static int walk_all(struct diff *d, bool exact, enum ward_diff_reach *ret)
 {
 	int r = find_names(d);

@@ -354,7 +354,7 @@ static int word(void *user, const char *w, size_t len, enum ward_word kind)
 	if (r < 0)
 		return r;
 	w = ward_buf_str(&path);
-	/* What is run by a path, or named as one, is guarded while it is missing, too. */
+	/* Guards a program that is named by a path even while it is missing. */
 	bool script = kind == WARD_WORD_SCRIPT && w[0] != '-';
 	bool run = w[0] != '/' && strchr(w, '/') && kind == WARD_WORD_PROGRAM;
 	bool named = strncmp(w, "./", 2) == 0 || strncmp(w, "../", 3) == 0;

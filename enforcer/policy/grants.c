@@ -362,7 +362,7 @@ static void add(struct ward_granted *ret, struct item *it, uint64_t now_ns)
 		return;
 	}
 	ret->holds |= rights;
-	/* What is open under it is still there to be seen. */
+	/* Files opened under the grant can still be listed. */
 	if (ward_held_end(&it->given, now_ns) == WARD_GRANT_SPENT)
 		rights = VISIBLE;
 	ret->rights |= rights;

@@ -30,7 +30,7 @@ static int open_patiently(int tree, const char *path)
 	return r < 0 ? r : found.fd;
 }
 
-/* What of path lies beneath the mount that is known; NULL: path does not. */
+/* The part of path beneath the known mount; NULL: path is outside. */
 static const char *beneath(const struct ward_mounted *m, const char *path)
 {
 	const size_t n = m->path ? strlen(m->path) : 0;

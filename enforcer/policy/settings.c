@@ -242,7 +242,7 @@ static int check_proxy(const struct ward_policy *p, struct ward_err *err)
 	return 0;
 }
 
-/* Whom little is trusted does not get the network of the host. */
+/* A command with low trust does not get the host's network. */
 static int check_trust(const struct ward_policy *p, struct ward_err *err)
 {
 	const struct ward_entry *trust = WARD_ENTRY(p, trust);

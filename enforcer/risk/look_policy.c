@@ -196,7 +196,7 @@ static void look_at_secrets_in(struct look *l, const struct ward_tree *t)
 	}
 }
 
-/* What a tree in memory holds is the session's own, and so is the home that it keeps. */
+/* Files of a tree in memory belong to the session, and so does its kept home. */
 static void look_into_trees(struct look *l)
 {
 	for (size_t i = 0; i < l->s->n_trees; i++) {

@@ -101,7 +101,7 @@ size_t ward_cgroup_join(
  */
 int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid) ward_must_check;
 
-/* What is used now. Fields without their part are WARD_USAGE_UNKNOWN. */
+/* The present usage. A field without its controller is WARD_USAGE_UNKNOWN. */
 void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
 
 /*

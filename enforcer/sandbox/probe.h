@@ -5,8 +5,8 @@
  * other could, and has a control: the same call where it is allowed. What a probe answers is judged
  * here, by the supervisor; wardfs-init (init/probe.c) only attempts and reports.
  *
- * An answer that the layer would not give is a failure, also if it is a refusal: then another layer
- * refused, and the one that was to be shown is missing. Pure: no I/O.
+ * A probe fails if its answer is not the answer of its layer. That includes a refusal by another
+ * layer: then the layer under test is missing. Pure: no I/O.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ enum ward_probe {
 struct ward_probe_result {
 	enum ward_probe probe;
 	bool made;	 /* false: not applicable here, attempt and control are 0 */
-	int32_t attempt; /* what was to be refused */
+	int32_t attempt; /* the call that the layer must refuse */
 	int32_t control;
 };
 

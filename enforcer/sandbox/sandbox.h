@@ -228,7 +228,7 @@ struct ward_sandbox_spec {
 	 * NULL: none is made. With WARD_LAYERS_REPLAY alone. */
 	const int *replay;
 
-	/* What probes are made with; NULL: that probe is not made. */
+	/* The paths for probes; NULL: skips the probe. */
 	const char *probe_outside; /* a directory of the host that the view does not show */
 	const char *probe_socket;  /* an abstract address of the host, without its leading NUL, that
 				      listens until ward_sandbox_probe() is over */
@@ -298,9 +298,9 @@ bool ward_sandbox_listens(const struct ward_sandbox *sb);
  */
 int ward_sandbox_execs_fd(const struct ward_sandbox *sb);
 /*
- * Where the caller cannot read the memory of who waits there: what that process said of its call
- * (exec_table.h), if it is one of wardfs-init. pid: as its own pid namespace counts. *ret_root: its
- * root directory (O_PATH), borrowed. -ENOENT: it is none, or has said nothing.
+ * For a waiting process whose memory the caller cannot read: what that process said of its call
+ * (exec_table.h), if wardfs-init started it. pid: in the process's own pid namespace. *ret_root:
+ * its root directory (O_PATH), borrowed. -ENOENT: no such process, or it has said nothing.
  */
 struct ward_exec_told;
 int ward_sandbox_told(const struct ward_sandbox *sb, pid_t pid, struct ward_exec_told *ret,

@@ -60,7 +60,7 @@ void ward_view_mounts_clear(struct ward_view_mounts *m);
 bool ward_view_unreachable(int code);
 /* Could a lookup of path (from dir, if it is relative) wait for a server that never answers? */
 bool ward_view_may_wait(const struct ward_view_mounts *m, int dir, const char *path);
-/* Ends the list of names if it returns something else than 0. type: S_IFMT of what is there. */
+/* Any result but 0 ends the list of names. type: S_IFMT of the entry. */
 typedef int (*ward_view_name_fn)(void *user, const char *path, mode_t type);
 /*
  * Calls fn with each absolute path, without symbolic links, by which these mounts show what fd is.

@@ -44,7 +44,7 @@ static bool is_hidden(const struct covers *c, const char *path)
 	return false;
 }
 
-/* What is there must be what was meant when it is covered, or there will be no session. */
+/* The mount must cover the file that we looked at; otherwise the session does not start. */
 static int cover(const struct covers *c, const char *path, mode_t type, dev_t dev, ino_t ino,
 	struct ward_err *err)
 {

@@ -48,7 +48,7 @@ static const struct ward_blueprint_entry *deepest(const struct ward_view_list *w
 	return best;
 }
 
-/* The entry itself shows what is to be hidden. */
+/* This entry itself shows the path to hide. */
 static void replace(struct ward_view_list *w, struct ward_blueprint_entry *e, bool dir)
 {
 	char *text = strdup(dir ? "" : "/dev/null");

@@ -288,7 +288,7 @@ static void draw(struct ward_picture *p, bool first, struct ward_buf *b)
 	ward_tty_modes_undo(&(struct ward_tty_modes){0}, true, b);
 	ward_buf_puts(b, "\033[?1049l");
 	if (first) {
-		/* What is on the terminal goes where lines go that leave its top. */
+		/* The present content scrolls off the top, as old lines do. */
 		ward_buf_puts(b, "\033[999;1H");
 		for (int i = 0; i < rows; i++)
 			ward_buf_puts(b, "\n");

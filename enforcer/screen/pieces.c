@@ -39,7 +39,7 @@ static void begin(const struct reading *r, enum state state)
 	struct ward_pieces *t = r->t;
 	if (t->state == GROUND)
 		give(r, WARD_PIECE_TEXT);
-	/* What was under way is cut short. A string that was shown in part has to end. */
+	/* Cuts the unfinished sequence. A string that was shown in part must end. */
 	t->n = 0;
 	if (t->is_long)
 		r->fn(r->user, WARD_PIECE_LONG_END, "\033\\", 2);
@@ -255,7 +255,7 @@ void ward_pieces_read(
 			if (c == '\\') {
 				end_string(&r);
 			} else {
-				/* No terminal goes on with the string; it is none. */
+				/* Every terminal ends the string here, so there is no string. */
 				begin(&r, ESCAPE);
 				escape(&r, c);
 			}

@@ -58,7 +58,7 @@ struct ward_csi {
 	unsigned value[16];
 };
 #define WARD_CSI_VALUES 16
-/* False: it is none. A value that is missing is 0; sub-values (after a colon) are left out. */
+/* False: no CSI sequence. A missing value is 0; sub-values (after a colon) are left out. */
 bool ward_csi_parse(const char *data, size_t n, struct ward_csi *ret);
 
 /*

@@ -190,7 +190,7 @@ void ward_tty_modes_set(const struct ward_tty_modes *m, struct ward_buf *b)
 			ward_buf_printf(b, ";%u", m->end);
 		ward_buf_puts(b, "r");
 	}
-	/* What is drawn amid synchronized output is seen at once. */
+	/* Output amid synchronized output appears at once. */
 	for (size_t i = 0; i < N_MODES; i++)
 		if (m->changed & 1U << i && modes[i].number != 2026)
 			put_mode(b, i, !modes[i].on);

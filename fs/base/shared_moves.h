@@ -25,7 +25,7 @@ struct ward_moves;
 int ward_moves_new(int fd, struct ward_moves **ret) __attribute__((warn_unused_result));
 void ward_moves_free(struct ward_moves *m);
 
-/* Of what was looked at before it changed nothing is known any more. m may be NULL: 0. */
+/* The facts from before the change are no longer known. m may be NULL: 0. */
 uint64_t ward_moves_seq(const struct ward_moves *m);
 
 /*

@@ -253,7 +253,7 @@ void ward_outside_change(struct ward_fs_tree *tree, const struct ward_forget_cal
 	if (!node)
 		return;
 	ward_watch_changed(tree, node);
-	/* For those who began to ask after it was read. */
+	/* For requests that began after the event was read. */
 	if (c->mask & NAMES)
 		ward_links_changed(tree->nodes, c->dir, name);
 	if (!strcmp(name, ".")) {

@@ -50,7 +50,7 @@ struct ward_external {
 	size_t next;
 };
 
-/* Who it was, as far as the process is still there. */
+/* The acting process, if it still exists. */
 struct other {
 	unsigned depth; /* 0: it is gone, or not to be seen */
 	uint64_t uid;
@@ -164,7 +164,7 @@ static void record(struct ward_external *x, struct ward_node *dir, const char *n
 	ward_event_bytes(&ev, WARD_TAG_PATH, p, len);
 	add_file(&ev, x, dir, name, left);
 	ward_event_text(&ev, WARD_TAG_HOW, "observed");
-	/* What others did is not ours to refuse; a log that fails says what it did not take. */
+	/* We cannot refuse changes of others; a failing log says what it did not take. */
 	(void)!ward_ring_put(x->tree->fs->ring, &ev);
 }
 

@@ -428,7 +428,7 @@ void ward_gate_settle(struct ward_op *op, struct ward_node *node, const char *na
 	ward_policy_state_put(op->tree->fs->policy, to);
 }
 
-/* Where the rules alone leave a move open: what is there decides. */
+/* If the rules alone leave a move open, the existing files decide. */
 static bool look_allows(const struct ward_fs_tree *tree, struct ward_request *req,
 	const int dirs[2], const char *name, const char *name2, struct ward_decision *d)
 {
@@ -508,7 +508,7 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 			!(d.look && look_allows(tree, &req, fds, name, name2, &d)))
 			r = refuse(op, &paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &d, flags);
 		else if (!ward_policy_same_state(from, to))
-			/* Where that is one, no right is taken; and who writes is many to ask. */
+			/* The same state takes no right away, and there may be many writers. */
 			r = check_writers(
 				op, &paths, to, flags & WARD_REQUEST_EXCHANGE ? from : NULL);
 		if (r == 0)

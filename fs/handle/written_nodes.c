@@ -38,7 +38,7 @@ void ward_written_add(struct ward_nodes *nodes, struct ward_node *node)
 		return;
 	if (nodes->n_written == nodes->room_written) {
 		compact(nodes);
-		/* Half of it at least is to be free, lest the next ones compact it again. */
+		/* Keep at least half free, lest the next entries compact it again. */
 		if (nodes->n_written * 2 >= nodes->room_written) {
 			v = reallocarray(nodes->written, room, sizeof(*v));
 			if (!v) {

@@ -112,7 +112,7 @@ int64_t ward_dir_cookie(const struct ward_dir_key *dir, int64_t position)
 	if (!x)
 		return position;
 	y = permute(dir, x);
-	/* What would become the start takes the place that the start gave up. */
+	/* A position that would become the start takes the place that the start gave up. */
 	return (int64_t)(sign | (y ? y : permute(dir, 0)));
 }
 

@@ -30,7 +30,7 @@ int ward_dir_key_new(struct ward_dir_key *ret) ward_must_check;
 struct ward_dir_key ward_dir_key_for(
 	const struct ward_dir_key *mount, const struct ward_file_id *dir);
 
-/* What the backing's position is inside, and back. */
+/* Converts a position of the backing to the one inside, and back. */
 int64_t ward_dir_cookie(const struct ward_dir_key *dir, int64_t position);
 int64_t ward_dir_position(const struct ward_dir_key *dir, int64_t cookie);
 

@@ -95,7 +95,7 @@ void ward_links_changed(struct ward_nodes *nodes, uint64_t dir, const char *name
 	node = dir == FUSE_ROOT_ID ? &nodes->root : ward_node_ids_find(&nodes->ids, dir);
 	n = node ? ward_nodes_find(nodes, node, name, strlen(name)) : NULL;
 	if (n && n->node->dir) {
-		/* Who looks at what lies beneath looks whether it is still there, first. */
+		/* A look at what lies beneath first checks that the directory still exists. */
 		n->node->dir->checked_ns = 0;
 		nodes->dirs_gen++;
 	} else if (n && n->node->several)

@@ -249,8 +249,8 @@ static void on_time(fuse_req_t req, void *data, int error)
 }
 
 /*
- * Takes what is to be written from the rate. 0: do it now. 1: it waits, and will be done and
- * answered. `late` is what it needs; its size may become smaller, if it is a write with content.
+ * Charges the write to the rate. 0: do it now. 1: the write waits, and is done and answered later.
+ * `late`: all that the write needs; its size may shrink, if it is a write with content.
  */
 static int take_rate(struct ward_op *op, struct late *late, const char *content)
 {

@@ -494,8 +494,8 @@ static int flock_type(int flock_op)
 }
 
 /*
- * What became of it, r: known afterwards alone, and a lock that cannot be recorded is given back.
- * locker NULL: flock on the handle. Returns what is to be answered.
+ * Records the result r, which is known only afterwards. If the trail fails, gives the lock back.
+ * locker NULL: flock on the handle. Returns the answer to the request.
  */
 static int recorded(const struct ward_op *op, const struct ward_handle *h,
 	const struct ward_locker *locker, const struct flock *lock, int flock_op, int r)

@@ -252,7 +252,7 @@ static uint32_t access_rights(int mask, bool is_dir)
 		rights |= is_dir ? WARD_RIGHT_LIST : WARD_RIGHT_READ;
 	if (mask & X_OK)
 		rights |= is_dir ? WARD_RIGHT_LIST : WARD_RIGHT_EXEC;
-	/* What may be done inside a directory stands at each name. */
+	/* Each name in a directory has its own rights. */
 	if (mask & W_OK && !is_dir)
 		rights |= WARD_RIGHT_WRITE;
 	return rights;
@@ -261,7 +261,7 @@ static uint32_t access_rights(int mask, bool is_dir)
 static int do_access(struct ward_op *op, struct ward_node *node, int mask, int fd)
 {
 	const uint32_t rights = access_rights(mask, node->dir != NULL);
-	/* Who may only append may write, as access(2) asks it. */
+	/* For access(2), the right to append counts as writable. */
 	const uint32_t alt =
 		rights & WARD_RIGHT_WRITE ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND : 0;
 	struct ward_file file;
@@ -290,7 +290,7 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 /* Unit of what a quota has: small ones show too. */
 #define QUOTA_UNIT 512U
 
-/* What is left is what is free, of the quota or of the file system. */
+/* Free space is the rest of the quota or of the file system. */
 static void clip(struct ward_quotas *q, struct ward_quota_domain *d, struct statvfs *st)
 {
 	const uint64_t scale = st->f_frsize / QUOTA_UNIT;

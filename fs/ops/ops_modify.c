@@ -285,7 +285,7 @@ static bool states_differ(struct ward_op *op, const struct rename *m)
 	return differ;
 }
 
-/* What the kernel knows beneath a moved directory was right under its old name. */
+/* The kernel's entries beneath a moved directory were right under its old name. */
 static void notify_moved(struct ward_op *op, struct ward_node *parent, const char *name)
 {
 	const uint64_t number = ward_nodes_number(op->tree->nodes, parent, name);
@@ -373,7 +373,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 		return ward_backing_rename(m->dir.fd, m->name, m->dir2.fd, m->name2, flags);
 	if (ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && ward_moves_tell(tree->fs->moves) < 0)
 		return -EIO;
-	/* What did not exist when we asked must not be replaced. */
+	/* A name that was missing when we decided must not be replaced. */
 	if (!there && !(flags & RENAME_EXCHANGE))
 		flags |= RENAME_NOREPLACE;
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);

@@ -433,7 +433,7 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 		r = ward_gate_opened(op, node, w.rights, w.alt, ret_file->st.st_nlink, fd, &now);
 		if (r < 0)
 			return r;
-		/* A descriptor that may write anywhere is not for who may append. */
+		/* The right to append alone gives no descriptor that writes anywhere. */
 		if (w.acc != O_RDONLY && (now.granted ^ by.granted) & WARD_RIGHT_WRITE)
 			return -ESTALE;
 		by = now;
@@ -577,7 +577,7 @@ struct created {
 	int32_t id;
 	bool again; /* what was there was removed or replaced before it was open */
 };
-/* How often it is tried with somebody who does so all the while. */
+/* So many tries, while somebody changes the name all the time. */
 #define CREATE_TRIES 16
 
 /* Somebody was faster, and the client does not mind. */

@@ -51,7 +51,7 @@ static void grow_table(struct ward_quotas *q)
 	q->mask = size - 1;
 }
 
-/* What it is to be charged. */
+/* The charge for this file. */
 static uint64_t due(const struct ward_quota_file *f)
 {
 	const uint64_t end = f->kept > f->size ? f->kept : f->size;
@@ -224,7 +224,7 @@ static int room_for(struct ward_quota_file *f, uint64_t want, uint64_t least, ui
 
 	full = ward_quota_tightest(f->domain, WARD_QUOTA_FILE, &left);
 	if (full && left < want) {
-		/* What is larger already stays so. */
+		/* A file that is larger already stays so. */
 		want = left > f->size ? left : f->size;
 		if (want < least)
 			return ward_quota_refuse(full, WARD_QUOTA_FILE, EFBIG, hit);

@@ -30,11 +30,11 @@
 #define ROUND_MS 20
 /* At most between two batches of one round. */
 #define REST_MS 50
-/* How often, and for how long after it was changed, it is looked whether a file is still open. */
+/* How often, and how long after its change, we check whether a file is still open. */
 #define STILL_OPEN_MS 100
 #define STILL_OPEN_NS (UINT64_C(3) * 1000000000U)
 
-/* A change that is to be replayed. */
+/* A change to replay. */
 struct item {
 	struct item *next;
 	struct ward_fs_tree *tree;
@@ -520,7 +520,7 @@ static int make_round(struct ward_replay *r, struct ward_replay_watched *w)
 	return e;
 }
 
-/* Who is at the other end, for as long as the number is its own. */
+/* The process at the other end, as long as the number is its own. */
 static int meet(struct ward_replay *r)
 {
 	const pid_t pid = ward_replay_hear(&r->channel);
@@ -548,7 +548,7 @@ static void *run(void *arg)
 
 	while (e == 0) {
 		p[0].revents = p[1].revents = p[2].revents = 0;
-		/* What is still open is looked at again; new changes do not wait for that. */
+		/* Open files are checked again; new changes do not wait for that. */
 		if (poll(p, 3, any(r) ? STILL_OPEN_MS : -1) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents || p[2].revents)
@@ -556,7 +556,7 @@ static void *run(void *arg)
 		(void)!eventfd_read(r->wake, &n);
 		if (any(r))
 			e = make_round(r, w);
-		/* What comes meanwhile comes together. */
+		/* Changes that arrive meanwhile are replayed together. */
 		if (e == 0 && poll(p, 1, ROUND_MS) > 0)
 			break;
 	}

@@ -283,7 +283,7 @@ bool ward_question_put(struct ward_op *op, const struct ward_record_paths *paths
 	if (!q || op->asks || ward_ring_probing(op->tree->fs->ring))
 		return false;
 	name(op, paths, &n);
-	/* Its front was left out: nobody could tell what is asked. */
+	/* The front is missing, so nobody could tell the question. */
 	if (*n.p != '/' || (n.p2 && *n.p2 != '/'))
 		return false;
 	key = mix(mix(q->seed, &asked, sizeof(asked)), n.p, n.len);

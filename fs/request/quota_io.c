@@ -204,7 +204,7 @@ static ssize_t copy_locked(struct ward_quotas *q, const struct ward_handle *in, 
 		n = size_of(in->fd, &in_size);
 	if (n < 0)
 		return n;
-	/* No more is copied than is there: what is asked for may be far beyond. */
+	/* The copy ends with the file: the request may reach far beyond. */
 	if ((uint64_t)off_in >= in_size)
 		return 0;
 	len = len < in_size - (uint64_t)off_in ? len : (size_t)(in_size - (uint64_t)off_in);

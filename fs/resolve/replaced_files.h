@@ -22,7 +22,7 @@ struct ward_replaced;
 
 /* -ENOMEM */
 int ward_replaced_new(struct ward_replaced **ret) ward_must_check;
-/* Nothing is asked for any more: lets go of what is held. */
+/* No further requests come: releases all held files. */
 void ward_replaced_end(struct ward_fs_tree *tree);
 /* The same; the tree may have none. */
 void ward_replaced_free(struct ward_fs_tree *tree);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remembers which files the session made, and finds out what is known of one. */
+/* Remembers which files the session made, and looks up the facts about one. */
 #include "fs/resolve/secret_facts.h"
 
 #include <errno.h>

@@ -292,7 +292,7 @@ void ward_beneath_hold(struct ward_fs_tree *tree, struct ward_node *parent, cons
 	pthread_mutex_lock(&tree->nodes->lock);
 	asks = hold_all(tree, &at, node, &fd);
 	pthread_mutex_unlock(&tree->nodes->lock);
-	/* What cannot be held is looked up each time, as all else. */
+	/* A directory that cannot be held is looked up each time, as all others. */
 	if (!asks || ward_backing_open(dirfd, name, O_PATH | O_DIRECTORY, 0, &fd) < 0 ||
 		ward_backing_fstat(fd, &file) < 0 || !ward_file_id_equal(&file.id, &node->id))
 		return;

@@ -132,7 +132,7 @@ int ward_pool_push(
 	*pool->last = job;
 	pool->last = &job->next;
 	pool->n_jobs++;
-	/* Without another thread the job waits for one that is there. */
+	/* Without a new thread, the job waits for an existing one. */
 	if (pool->n_jobs > pool->n_waiting && pool->n_threads < THREADS)
 		(void)add_thread(pool);
 	pthread_cond_signal(&pool->wake);

@@ -269,7 +269,7 @@ static void on_event(struct ward_uring_worker *w, struct ward_uring_entry *e, in
 	}
 }
 
-/* What large reads and writes left behind. */
+/* Buffers that large reads and writes left behind. */
 static void give_back(struct ward_uring_worker *w)
 {
 	for (size_t i = 0; i < w->n_seats; i++)
@@ -322,7 +322,7 @@ static void serve_all(struct ward_uring_worker *w)
 
 		io_uring_cqe_seen(&w->ring, cqe);
 		on_event(w, e, res);
-		/* Who has its answer need not wait for the others'. */
+		/* A request with its answer need not wait for the others. */
 		if (io_uring_cq_ready(&w->ring))
 			(void)io_uring_submit(&w->ring);
 	}

@@ -339,7 +339,7 @@ static int get_handle(int fd, struct handle *ret)
 	return 0;
 }
 
-/* The entry for a directory that is to be watched, NULL: not this one. */
+/* Adds the entry of a directory to watch. NULL: this directory is not watched. */
 static struct ward_watched *add(struct ward_watch *w, const struct handle *h, uint64_t number)
 {
 	struct ward_watched **at = &w->buckets[bucket(h)], *found;
@@ -627,7 +627,7 @@ static size_t read_queue(struct ward_fs_tree *tree, char *buf, size_t size)
 		round = atomic_fetch_add(&w->round, 1) + 1;
 		n = read(w->fd, buf, size);
 	} while (n < 0 && errno == EINTR);
-	/* What is left was in the queue before. */
+	/* The rest was in the queue before. */
 	if (n < 0 && errno == EAGAIN && !w->left)
 		w->empty = round;
 	if (n <= 0)

@@ -85,7 +85,7 @@ bool ward_keep_listing(struct ward_nodes *nodes, const struct ward_node *dir)
 	bool watched;
 
 	pthread_mutex_lock(&nodes->lock);
-	/* What a grant shows is not to be seen after its end. */
+	/* Names that a grant shows disappear at its end. */
 	watched = covers(nodes, dir, UINT64_MAX) && !ward_grants_any(nodes->tree->fs->grants);
 	pthread_mutex_unlock(&nodes->lock);
 	return watched;

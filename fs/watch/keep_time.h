@@ -12,7 +12,7 @@
 
 /* Seconds. What is not watched: changes on the host are seen within this. */
 #define WARD_KEEP_SHORT 1.0
-/* What is watched. An end nevertheless: nothing stays wrong forever. */
+/* Watched entries also expire, so that nothing stays wrong forever. */
 #define WARD_KEEP_LONG 3600.0
 
 struct ward_keep {

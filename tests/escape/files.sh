@@ -41,7 +41,7 @@ check() {
 	! cmp -s "$WARD_TMP/id" /etc/machine-id || fail "$1: the host's machine-id"
 }
 
-# What is bound is seen, read-only, and set-user-id bits have no effect.
+# Bound files are visible, read-only, and without effect of set-user-id bits.
 check_bind() {
 	out=$(inside "$1" --bind "$2=/show" -- cat /show/file)
 	[ "$out" = shown ] || fail "$1: bound file: $out"

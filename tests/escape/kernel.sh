@@ -40,7 +40,7 @@ done
 [ "$(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null)" = 2 ] || works "$ATTACK" io-uring
 works "$ATTACK" personality 0x0400000
 works "$ATTACK" x32
-# Kernels without these interfaces say so: then nothing is to be shown.
+# A kernel without these interfaces says so: then there is nothing to test.
 for attempt in 32bit modify-ldt; do
 	out=$("$ATTACK" "$attempt") || [ "$out" = ENOSYS ] || fail "control: $attempt: $out"
 done

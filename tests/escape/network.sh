@@ -60,7 +60,7 @@ check() {
 
 works "$ATTACK" connect 127.0.0.1 "$port"
 works "$ATTACK" socket 17 3 0
-# Of these a kernel may have none: then nothing is to be shown.
+# A kernel may lack these: then there is nothing to test.
 for kind in "40 1 0" "38 5 0" "2 5 0" "10 1 132"; do
 	# shellcheck disable=SC2086
 	out=$("$ATTACK" socket $kind) || case $out in

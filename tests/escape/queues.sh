@@ -16,7 +16,7 @@ queue() { # queue MODE NAME VERB
 
 check() {
 	theirs=/ward-$$-theirs ours=/ward-$$-ours
-	# What the host has is not there; nor may the session remove it.
+	# The host's queues do not exist inside, and the session cannot remove them.
 	python3 "$WARD_TMP/queue.py" $theirs make >/dev/null || fail "control: no queues on this host"
 	[ "$(queue "$1" $theirs open)" = "No such file or directory" ] || fail "$1: a queue of the host"
 	[ "$(queue "$1" $theirs gone)" = "No such file or directory" ] || fail "$1: a queue of the host"

@@ -62,7 +62,7 @@ check() {
 		blocked "$1" EROFS pressure /proc/pressure/cpu
 		inside "$1" -- cat /proc/pressure/cpu >/dev/null || fail "$1: pressure cannot be read"
 	fi
-	# What the caller goes first by is not handed on.
+	# The caller's scheduling priority is not passed on.
 	for first in "nice -n -40" "ionice -c 1 -n 0" "chrt -r 1" "$WARD_TMP/spared"; do
 		out=$($first "$0" host 2>/dev/null) || {
 			echo "note: not allowed here: $first"

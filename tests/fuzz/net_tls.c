@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_insist(strcmp(h.name, again.name) == 0 && h.size == again.size);
 	if (h.size > 1)
 		fuzz_insist(ward_tls_hello(data, h.size - 1, &again) == -EAGAIN);
-	/* What is let through has this name. */
+	/* Every hello that passes has this name. */
 	struct ward_inspect in;
 	size_t pass = 0;
 	ward_inspect_init(&in, "a.example", 80, true);

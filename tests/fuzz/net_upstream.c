@@ -64,7 +64,7 @@ static void check_token(const uint8_t *data, size_t size)
 		return;
 	fuzz_insist(t.granted < t.claimed && t.claimed < size);
 	fuzz_insist(strlen(t.destination) < sizeof(t.destination) && *t.session);
-	/* Cut or with a tail it is none. */
+	/* A cut token, or one with a tail, is invalid. */
 	fuzz_insist(ward_token_parse((const char *)data, size - 1, &again) < 0);
 	fuzz_insist(ward_token_parse((const char *)data, size, &again) == 0);
 	fuzz_insist(same_token(&t, &again));

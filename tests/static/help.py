@@ -5,7 +5,7 @@
 A verb has a section of its own ("wardfs policy check"), or an item of the section of its group
 (".It Cm show" below "wardfs audit"). A list of options of a group is of all its verbs, or of those
 that the text above names (".Cm show , tail", then "take"); the line behind ".It" names those that
-take one option (".Cm show , tail :").
+take one option (".Cm show , tail :"). Such a list may go on in the next lines of .Cm.
 """
 import re
 
@@ -43,6 +43,14 @@ def known(name, where):
     return beneath(name)
 
 
+def list_of(lines, number):
+    """The list of verbs in the lines of .Cm that begin here, and the line behind it."""
+    end = number
+    while lines[end].startswith(".Cm ") and (end == number or lines[end - 1].endswith(",")):
+        end += 1
+    return ".Cm " + " ".join(line[len(".Cm "):] for line in lines[number:end]), lines[end]
+
+
 def named(line, group):
     """The verbs of a group that a line of .Cm names."""
     return set().union(*(known(f"{group} {name}", f"an option of {group}")
@@ -61,8 +69,9 @@ def page():
             if of_list == {group}:
                 told.add(group)
         elif group and group not in LEAVES and line.startswith(".Cm ") and \
-                lines[number + 1].startswith("take "):
-            of_list = named(line, group)
+                list_of(lines, number)[1].startswith("take "):
+            if not lines[number - 1].startswith(".Cm "):
+                of_list = named(list_of(lines, number)[0], group)
         elif line == ".El" and group:
             of_list = beneath(group)
         elif group and line.startswith(".It Cm ") and group not in LEAVES:

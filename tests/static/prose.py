@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of text have at most 100 columns, and sentences that users read at most 30 words.
 
-Columns: documents, sources of manual pages, and comments that are lines of their own. Not: tables,
-blocks of code and what they print, macros of mdoc, and lines with a piece of code that cannot be
-broken.
-Words: README.md, SECURITY.md, the pages in docs/ but for those below, and the texts of the programs:
-messages, what verbs print, and the fixes and findings of doctor and check.
+Columns: documents, sources of manual pages, and comments that are lines of their own. Not: fenced
+blocks of code and what they print, and lines with a piece of code that cannot be broken. A cell of a
+table may take two lines of a terminal, but for a cell of the names of members.
+Words: README.md, SECURITY.md, the pages in docs/, and the texts of the programs: messages, what
+verbs print, and the fixes and findings of doctor and check.
 Inversions: turns of phrase that make people read a sentence twice, in every document and text.
 """
 import re
@@ -15,9 +15,8 @@ import sys
 from _sources import files, finish, read
 
 COLUMNS, WORDS = 100, 30
+CELL = 160  # columns of a cell of a table: two lines of a terminal
 SPAN = 60  # a piece of code of so many columns excuses its line
-# Two pages that list how each case differs keep longer sentences.
-LONGER = ("docs/posix.md", "docs/wardfs-policy.5.md")
 # "HOST:PORT is meant" becomes "give HOST:PORT": each has a plain form with the actor first.
 INVERTED = re.compile(
     r"\bis meant\b(?! to)|(?<!line )\bof which\b|\bnone is\b|\bneither is\b|\b(?:is|are) none of\b"
@@ -38,10 +37,20 @@ def long_lines(text):
     for number, line in enumerate(text.splitlines(), 1):
         fence = line.strip().startswith("```")
         code = code != fence
-        if fence or code or not wide(line) or line.startswith(("|", "    ", ".")):
+        if fence or code or not wide(line) or line.startswith("|"):
             continue
         if not any(len(span) > SPAN for span in re.findall(r"`[^`]*`|\]\([^)]*\)|\S+", line)):
             yield number
+
+
+def long_cells(text):
+    """Numbers of the lines of a table with a cell that is too long; links count by their text."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("|"):
+            cells = re.split(r"(?<!\\)\|", re.sub(r"\]\([^)]*\)", "]", line))
+            if any(len(cell.strip()) > CELL and not re.fullmatch(r" *`[a-z0-9_ ]*` *", cell)
+                   for cell in cells):
+                yield number
 
 
 def long_comments(text, mark):
@@ -69,7 +78,7 @@ def sentences(text):
 def has_sentences(path):
     """Is this a page whose sentences people read from the first to the last?"""
     return path in ("README.md", "SECURITY.md") or \
-        re.match(r"docs/(?!adr/).*\.md$", path) is not None and path not in LONGER
+        re.match(r"docs/(?!adr/).*\.md$", path) is not None
 
 
 def literals(text, at):
@@ -110,8 +119,10 @@ def main():
     # The controls: each of these is found.
     line = "a " * 60
     if not list(long_lines(line)) or list(long_lines("| " + line)) \
-            or list(long_lines(f"```\n{line}\n```")) or not list(long_comments("# " + line, "#")):
+            or list(long_lines(f"```\n{line}\n```")) or not list(long_lines("    " + line)) or not list(long_comments("# " + line, "#")):
         sys.exit("control: a long line")
+    if not list(long_cells(f"| a | {'b ' * 90}|")) or list(long_cells(f"| {'b ' * 50}| {'b ' * 50}|")):
+        sys.exit("control: a long cell")
     if not list(long_sentences(prose(line + "."))) or list(long_sentences(prose("a " * 20 + ". " + "a " * 20))):
         sys.exit("control: a long sentence")
     call = 'ward_err_set(err, 1, WARD_X(f(1)),\n\t"' + "a " * 20 + '"\n\t"' + "a " * 20 + '", b);'
@@ -132,6 +143,7 @@ def main():
     for path in files(".md", ".1", ".5.in"):
         looked_at += 1
         complaints += [f"{path}:{n}: more than {COLUMNS} columns" for n in long_lines(read(path))]
+        complaints += [f"{path}:{n}: a cell of more than {CELL} columns" for n in long_cells(read(path))]
         if has_sentences(path):
             complaints += [f"{path}: {found}" for found in long_sentences(prose(read(path)))]
         if path.endswith(".md"):

@@ -17,7 +17,7 @@
  *            [--checkpoint N] one after so many records
  *            [--sync MODE]  record, batch (default), close
  *            [--rotate N]     segments of about so many bytes; [--pack]: compressed, but the last
- *            [--keep S]       seconds that the trail is to be kept
+ *            [--keep S]       seconds to keep the trail
  *            [--start JSON]   the detail of session.start
  *            [--end TEXT]     what session.end says of the reason
  *            [--hold]         after the events: waits until stdin ends, then finishes

@@ -111,7 +111,7 @@ def not_allowed(record, in_force):
         return False
     at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
     path = raw(record["path"])
-    # Who opens with O_APPEND, or writes to a new file, needs no more than to append.
+    # An open with O_APPEND, or a write to a new file, needs only the right to append.
     weaker = {"append" if right == "write" else right for right in asked}
     return not any(rules is None or set(asked) <= given(rules, path) or weaker <= given(rules, path)
                    for _, rules in in_force[max(0, at - 1):at + 2])

@@ -138,7 +138,7 @@ def wrong(event):
         found.append(f"category {event.get('category_uid')}")
     if event.get("type_uid") != event["class_uid"] * 100 + event.get("activity_id", -1):
         found.append(f"type {event.get('type_uid')}")
-    # What is "other" has its name beside it.
+    # A value of "other" has its name beside it.
     found += [f"{name} is 99 and has no name" for name in ("activity_id", "disposition_id", "status_id")
               if event.get(name) == 99 and not event.get(
                   {"activity_id": "activity_name"}.get(name, name.removesuffix("_id")))]

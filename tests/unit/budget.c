@@ -13,7 +13,7 @@ START_TEST(gives_bytes_until_they_are_gone)
 	ward_budget_begin(&b);
 	ck_assert_int_eq(ward_budget_take(&b, WARD_START_BYTES - 10), 0);
 	ck_assert_int_eq(ward_budget_take(&b, 11), -EDQUOT);
-	/* What was refused is not taken. */
+	/* A refused request is not charged. */
 	ck_assert_int_eq(ward_budget_take(&b, 10), 0);
 	ck_assert_int_eq(ward_budget_take(&b, 1), -EDQUOT);
 	ck_assert_int_eq(ward_budget_take(&b, 0), 0);

@@ -416,7 +416,7 @@ START_TEST(the_checkpoints_are_guarded_themselves)
 		struct ward_verify_result r =
 			check_public(&p, p.x.log.data, p.x.log.len, &l, &p.key);
 		bool last = gone + 1 == p.list.n;
-		/* Who has no ledger cannot tell it from a session that runs. */
+		/* Without the ledger, it looks like a running session. */
 		expect(&r, last ? WARD_VERIFY_INCOMPLETE : WARD_VERIFY_DELETED, 0, "gone", gone);
 		r = check_keyed(&p, p.x.log.data, p.x.log.len, p.x.known, &l);
 		expect(&r, last ? WARD_VERIFY_TRUNCATED : WARD_VERIFY_DELETED, 0, "gone, keyed",

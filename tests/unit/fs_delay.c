@@ -188,7 +188,7 @@ START_TEST(no_memory)
 }
 END_TEST
 
-/* What is due is done, what is not waits, in whatever order they came. */
+/* Due requests are done and others wait, whatever the order of arrival. */
 START_TEST(order)
 {
 	const uint64_t hours = 100 * 3600 * WARD_NS_PER_SEC;

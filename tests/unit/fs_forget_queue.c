@@ -77,7 +77,7 @@ START_TEST(items_in_order)
 }
 END_TEST
 
-/* What does not fit is not lost: then everything is forgotten, once. */
+/* Overflow loses nothing: then everything is forgotten, once. */
 START_TEST(no_room)
 {
 	struct ward_forget_rest rest;

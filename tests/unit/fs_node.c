@@ -449,7 +449,7 @@ START_TEST(missed_directory)
 	ck_assert_uint_eq(told.n_moved, 0);
 	ck_assert_ptr_eq(enter(ro, "e", S_IFDIR, 3, 2), d);
 	ck_assert(!d->gone);
-	/* what the kernel knows beneath it is to be forgotten */
+	/* the kernel must forget all entries beneath it */
 	ck_assert_uint_eq(told.n_moved, 1);
 	ck_assert_uint_eq(told.moved, d->number);
 	check_path(f, NULL, "/w/ro/e/f");

@@ -342,7 +342,7 @@ START_TEST(churn)
 	ck_assert_uint_eq(n, 4);
 	ck_assert_int_eq(hit.error, EDQUOT);
 	ck_assert_str_eq(hit.rule, "[quota /w/a] churn = 4/s");
-	/* What the inner one refused is not counted by the outer one. */
+	/* The outer quota does not count what the inner one refused. */
 	for (int i = 0; i < 10; i++)
 		n += ward_quota_churn(q, w, now, &hit) == 0;
 	ck_assert_uint_eq(n, 10);
@@ -384,7 +384,7 @@ START_TEST(rate)
 	/* The slower of two decides. */
 	ck_assert_uint_eq(ward_quota_delay(q, a, 3, now + 20 * s), 0);
 	ck_assert_uint_eq(ward_quota_delay(q, a, 1, now + 20 * s), 3 * s);
-	/* What is not written goes back, and no more than is owed. */
+	/* Unwritten bytes go back, and no more than is owed. */
 	ward_quota_undelay(q, a, 1, now + 20 * s);
 	ck_assert_uint_eq(ward_quota_delay(q, a, 0, now + 20 * s), 3 * s);
 	ward_quota_undelay(q, a, 100, now + 20 * s);

@@ -69,7 +69,7 @@ START_TEST(one_after_the_other)
 	ck_assert(nothing_kept());
 	ward_home_used_end(dir, 234, &u);
 	ck_assert(kept(1234));
-	/* What is there is not asked for. */
+	/* A kept number needs no new count. */
 	u = begin(7, true);
 	ck_assert_uint_eq(u.bytes, 1234);
 	ward_home_used_end(dir, 6, &u);

@@ -29,7 +29,7 @@
 
 /* Which operations were called, in order. */
 static char called[256];
-/* What makes it unusable on "this host". */
+/* The reason that makes it unusable on "this host". */
 static const char *missing;
 
 static void note(const char *operation)
@@ -289,7 +289,7 @@ START_TEST(rows_and_operations_belong_together)
 			ck_assert_uint_ne(m->layers, 0);
 			continue;
 		}
-		/* What picks another one runs nothing itself. */
+		/* A mode that picks another mode runs nothing itself. */
 		if (m->ready) {
 			const struct ward_sandbox_spec spec = {.root = false};
 			struct ward_confined *c = NULL;

@@ -34,7 +34,7 @@ START_TEST(upload)
 	ck_assert_int_eq(ward_net_limits_upload(&net, SIZE_MAX), -EDQUOT);
 	ck_assert_int_eq(ward_net_limits_upload(&net, 60), 0);
 	ck_assert_int_eq(ward_net_limits_upload(&net, 41), -EDQUOT);
-	/* What was refused is not counted. */
+	/* A refused upload is not counted. */
 	ck_assert_int_eq(ward_net_limits_upload(&net, 40), 0);
 	ck_assert_int_eq(ward_net_limits_upload(&net, 1), -EDQUOT);
 	/* Less, by another policy: nothing is left. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a proxy learns about who asks, and how it is asked. */
+/* What we tell a proxy about the session, and the form of the request. */
 #include <check.h>
 #include <errno.h>
 #include <string.h>

@@ -408,7 +408,7 @@ START_TEST(uses_are_exact)
 	g.uses = 3;
 	const struct ward_grant_held *given = give(s, g);
 	struct ward_granted m = match(s, "/w/docs/a", 1);
-	/* several rights of one grant are one use; to see it is none */
+	/* several rights of one grant are one use; stat and list are no use */
 	ck_assert_int_eq(ward_grants_use(&m, WARD_RIGHT_STAT | WARD_RIGHT_LIST, 1), 0);
 	ck_assert_uint_eq(ward_held_left(given), 3);
 	for (uint32_t left = 3; left-- > 0;) {

@@ -514,7 +514,7 @@ START_TEST(a_failed_log_ends_the_wait_and_comes_back)
 	struct ward_event ev;
 	ward_event_begin(&ev, WARD_EVENT_OPEN);
 	ck_assert_int_eq(ward_ring_put(p.producer, &ev), -EIO);
-	/* What was acknowledged before is still there. */
+	/* Acknowledged records are still there. */
 	for (size_t i = 0; i < n; i++)
 		ck_assert_int_eq(get_any(p.reader), 1);
 	ward_ring_release(p.reader);

@@ -102,7 +102,7 @@ START_TEST(limits_and_what_is_behind)
 	/* What can write nothing fills no disk. */
 	f = of_policy(READ);
 	ck_assert_uint_eq(f.growth, 0);
-	/* What is behind a row is bounded. */
+	/* The facts behind a row are bounded. */
 	for (unsigned i = 0; i < 1000; i++)
 		ward_risk_behind(&f, WARD_RISK_LIFTS, "/workspace/%u", i);
 	ck_assert_uint_le(strlen(f.behind[WARD_RISK_LIFTS]), 2 * WARD_RISK_BEHIND_MAX);

@@ -181,7 +181,7 @@ START_TEST(view_order)
 	ck_assert(entry(&w, "/home/u") < entry(&w, "/home/u/p"));
 	ck_assert(entry(&w, "/workspace") < entry(&w, "/home/u/p"));
 	ck_assert_ptr_eq(entry(&w, "/home/u/p"), &w.v[w.n - 1]);
-	/* What the caller names takes the place of what we make up. */
+	/* A name from the caller replaces the one that we make up. */
 	ck_assert_int_eq(entry(&w, "/etc/hosts")->kind, WARD_BLUEPRINT_BIND);
 	ck_assert_int_eq(entry(&w, "/etc/passwd")->kind, WARD_BLUEPRINT_FILE);
 	ck_assert_ptr_null(entry(&w, "/etc/shadow"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scanner of lines accepts, a JSON parser accepts too, and reads the same in it. */
+/* A JSON parser accepts each line that the scanner accepts, and reads the same values. */
 #include <check.h>
 #include <errno.h>
 #include <jansson.h>

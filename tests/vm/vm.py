@@ -117,7 +117,7 @@ def machine_at(name):
 
 
 def payload(path, build, job):
-    """The second disk: sources, build, and what is to be done."""
+    """The second disk: sources, build, and the job."""
     def wanted(info):
         parts = info.name.split("/")
         skip = parts[0] == ".git" or (parts[0].startswith("build") and parts[0] != "build") or parts[-1].endswith(".o")

@@ -257,7 +257,7 @@ static int tune_clock(const struct ward_facts *f, char *proof)
 	return adjtimex(&t) < 0 ? -1 : 0;
 }
 
-/* A module of no bytes: who may load modules hears that it is none. */
+/* An empty module: a caller that may load modules gets "not a module" instead of EPERM. */
 static int load_module(const struct ward_facts *f, char *proof)
 {
 	(void)syscall(SYS_init_module, "", 0UL, "");

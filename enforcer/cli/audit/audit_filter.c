@@ -171,7 +171,7 @@ static int take_time(
 	return -EINVAL;
 }
 
-/* What would match nothing because it is misspelt is said, not answered with nothing. */
+/* A misspelt value would match nothing, so it is an error. */
 int audit_filter_check(struct audit_filter *g)
 {
 	const uint64_t now = ward_clock_real_ns();

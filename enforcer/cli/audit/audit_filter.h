@@ -27,7 +27,7 @@ enum audit_filter_option {
 extern const struct argp_option audit_filter_options[];
 extern const struct argp_option audit_filter_pid[];
 
-/* What was given, and the texts that the filter borrows. Zero is none. audit_filter_clear(). */
+/* The given options, and the texts that the filter borrows. Zero: none. audit_filter_clear(). */
 struct audit_filter {
 	struct ward_filter f;
 	struct ward_buf path; /* escaped */
@@ -38,8 +38,8 @@ struct audit_filter {
 };
 
 /*
- * Takes an option, by its key, and what it was given. 1: taken; 0: it is none of a filter; -EINVAL:
- * it is wrong, and stderr says why.
+ * Takes an option, by its key, and its argument. 1: taken; 0: no option of a filter; -EINVAL: a bad
+ * argument, and stderr says why.
  */
 int audit_filter_take(struct audit_filter *g, int key, const char *arg) ward_must_check;
 /* Checks the whole, when all was taken: 0, or -EINVAL and stderr says why. */

@@ -14,7 +14,7 @@
 
 /*
  * Takes --key: a public key, or a file with one a line, or with rotations as 'key chain' prints
- * them. False if it is none of these. The order of several does not matter. The caller clears
+ * them. False for anything else. Several keys may come in any order. The caller clears
  * c->rotations.
  */
 bool audit_keys_take(struct audit_cmd *c, const char *arg);

@@ -63,7 +63,7 @@ static bool take_header(const char h[BLOCK], struct member *ret)
 	       ret->name[0] && !strchr(ret->name, '/') && !strchr(ret->dir, '/');
 }
 
-/* The number of a segment of this name, 0: it is none. */
+/* The number of the segment with this name. 0: the name is not that of a segment. */
 static unsigned segment_of(const char *name, bool *ret_packed)
 {
 	unsigned number = 1;
@@ -111,7 +111,7 @@ static bool is_zero(const char *p, size_t n)
 	return n > 0 && !p[0] && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* What is a hole in the bundle is one in the copy: a small file cannot fill the disk, or memory. */
+/* A hole in the bundle stays a hole in the copy: a small file cannot fill disk or memory. */
 static int copy_member(int from, uint64_t at, uint64_t size, int *ret)
 {
 	char buf[65536];
@@ -202,7 +202,7 @@ static int take_member(int fd, uint64_t at, const struct member *m, struct audit
 	return 0;
 }
 
-/* What an archiver that reads on would find there is no part of the bundle that is verified. */
+/* An archiver that reads on would find data there that was not verified. */
 static int check_end(int fd, uint64_t at, uint64_t size)
 {
 	char h[BLOCK];

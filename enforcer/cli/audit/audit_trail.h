@@ -22,7 +22,7 @@ int audit_trail_known(struct audit_cmd *c, char **ret_name, struct ward_err *err
 int audit_trail_open(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
 	struct ward_err *err) ward_must_check;
 
-/* What is known of a trail once it is verified: zero; then of audit_trail_verify(). */
+/* The result of verifying a trail: zero, until audit_trail_verify() fills it. */
 struct audit_verified {
 	struct ward_checkpoint_list notes;
 	struct ward_ledger_view ledger;

@@ -228,7 +228,7 @@ int audit_verified_write(const char *path, const struct ward_ledger_resume *ledg
 
 /* --- the ledger --- */
 
-/* What is not as it was rests on entries that were not read. */
+/* The changed part depends on entries that were not read. */
 static bool is_untouched(struct ward_store *st, const struct audit_verified_set *before,
 	const struct ward_ledger_view *ledger)
 {

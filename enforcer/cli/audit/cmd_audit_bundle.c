@@ -193,7 +193,7 @@ static int put_keys(
 	ward_ledger_view_free(&ledger);
 	if (b.len == 0)
 		return ward_err_set(err, -ENOENT, "the ledger names no key of %s", name);
-	/* What is attested now is signed with the host's key of now. */
+	/* The host's present key signs the attestation. */
 	r = audit_keys_present(c, key, err);
 	if (r < 0)
 		return r;

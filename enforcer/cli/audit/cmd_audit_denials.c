@@ -175,7 +175,7 @@ static void print_denial(
 		return;
 	if (!d->host_file)
 		return;
-	/* A directory that is to be made, or a name that is to go, is nothing for an editor. */
+	/* An editor cannot help with mkdir, or with the removal of a name. */
 	const char *action = ward_query_text(rec, "action");
 	const bool makes = action && strcmp(action, "mkdir") == 0;
 	const bool goes = action && (strcmp(action, "unlink") == 0 || strcmp(action, "rmdir") == 0);

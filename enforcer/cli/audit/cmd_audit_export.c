@@ -126,7 +126,7 @@ static int after_to(struct audit_cmd *c, struct export *x, int r, const char *na
 	return r;
 }
 
-/* A format that is none: the one that is meant, or all that there are. Returns the exit status. */
+/* An unknown format: suggests the nearest one, or lists all. Returns the exit status. */
 static int say_formats(const char *word)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf all = WARD_BUF_INIT;

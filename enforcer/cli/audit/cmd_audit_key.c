@@ -36,7 +36,7 @@ static void print_keys(const struct audit_cmd *c, char (*keys)[WARD_VKEY_MAX], s
 	json_decref(all);
 }
 
-/* What a witness is given: the key of the ledger's checkpoints, whose name is the log's origin. */
+/* The key for a witness: that of the ledger's checkpoints. Its name is the log's origin. */
 static int show_ledger(struct audit_cmd *c, struct ward_err *err)
 {
 	uint8_t root[WARD_KEY_BYTES];
@@ -151,7 +151,7 @@ static int run_rotate(struct audit_cmd *c, struct ward_err *err)
 	return r;
 }
 
-/* What the ledger is to say of a key: that it counts, or that it does not any more. */
+/* The new entry of the ledger: the key is valid, or no longer valid. */
 static int note_key(struct audit_cmd *c, const char *kind, struct ward_err *err)
 {
 	char present[WARD_VKEY_MAX];

@@ -30,7 +30,7 @@
 #include "enforcer/cli/base/here.h"
 #include "enforcer/cli/base/say.h"
 
-/* What does not fit is cut; --json has all of it. */
+/* Long texts are cut; --json has them whole. */
 #define PROJECT_COLUMNS 16
 #define COMMAND_COLUMNS 32
 
@@ -59,9 +59,9 @@ struct list {
 
 /* So many sessions are on some screens; what a person looks for is mostly among the newest. */
 #define LIMIT 100
-/* So many trails of sessions that are to be listed are opened. */
+/* The list opens so many trails. */
 #define OPENED_MAX 64
-/* So many trails are looked for before the directory is read whole. */
+/* Past so many look-ups by name, reading the whole directory is cheaper. */
 #define MISSED_MAX 64
 
 static int by_text(const void *a, const void *b)
@@ -182,7 +182,7 @@ static void put(struct list *l, json_t *o, const struct ward_session_ends *e, ui
 	json_array_append_new(l->all, o);
 }
 
-/* Of another project. Where that is not known, and nobody removed the trail, it is to be seen. */
+/* Of another project. If its project is unknown and nobody removed the trail, the list shows it. */
 static bool is_elsewhere(struct list *l, const struct ward_session_ends *e, bool unexpected)
 {
 	const char *project = ward_query_text(json_object_get(e->start, "detail"), "project");
@@ -374,7 +374,7 @@ static void count_absent(struct list *l, const struct ward_ledger_view *known)
 	l->absent = all > there ? all - there : 0;
 }
 
-/* What the index has of sessions; where there is none, the trails are opened. NULL: of all. */
+/* The sessions in the index; without an index, the trails are opened. NULL: all sessions. */
 static int ask_abouts(
 	struct list *l, bool fill, const struct ward_store_names *names, struct ward_err *err)
 {
@@ -549,7 +549,7 @@ static int run_list(struct audit_cmd *c, struct ward_err *err)
 {
 	struct list l = {.c = c, .asked = !ward_filter_empty(&c->filter.f), .all = json_array()};
 	find_own(&l);
-	/* What a program reads, and what was asked for, is whole. */
+	/* Output for programs, and an answer to a filter, is complete. */
 	if (!c->json && !l.asked && !audit_labels_asked(c))
 		l.limit = c->limit == AUDIT_LIMIT_ALL ? 0 : c->limit ? c->limit : LIMIT;
 	/* All trails are read for it, and the ledger says that. */

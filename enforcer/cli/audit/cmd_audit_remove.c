@@ -66,7 +66,7 @@ static bool is_whole(const struct audit_cmd *c, const struct ward_ledger_session
 	return strcmp(c->session, s->name) == 0;
 }
 
-/* What is deleted is not guessed: of what is no whole name, somebody must be there to ask. */
+/* wardfs does not guess what to delete. If the name is not whole, a person must confirm it. */
 static int check_named(
 	const struct audit_cmd *c, const struct ward_ledger_session *s, struct ward_err *err)
 {

@@ -98,7 +98,7 @@ int ward_export_to_open(const struct ward_export_how *how, const char *cursor, c
 	return 0;
 }
 
-/* What the other side has acknowledged by now. -EPIPE: it has gone. */
+/* The bytes that the other side has acknowledged. -EPIPE: the connection is closed. */
 static int note_taken(struct ward_export_to *x)
 {
 	int left = 0;

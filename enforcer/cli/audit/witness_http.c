@@ -60,7 +60,7 @@ static int take_answer(const char *p, size_t len, const char **ret_body, size_t 
 	return *ret_len > WARD_WITNESS_BODY_MAX ? -EBADMSG : status;
 }
 
-/* What the caged process has: two descriptors, and memory that is there. */
+/* The caged process has two descriptors and the memory that it starts with. */
 enum { CAGE_SOCK = 0, CAGE_OUT = 1 };
 struct cage {
 	char text[ANSWER_MAX];

@@ -48,7 +48,7 @@ static bool is_planted(const struct ward_output *o, const struct stat *old)
 	return fstat(o->dir, &dir) < 0 || (dir.st_mode & S_IWOTH && old->st_uid != dir.st_uid);
 }
 
-/* What is there, which the new file is to replace. 1: it gave its mode and owner; 0: nothing. */
+/* The file that the new one replaces. 1: it gave its mode and owner; 0: there is no such file. */
 static int look_at_old(const struct ward_output *o, struct ward_err *err)
 {
 	struct stat st;

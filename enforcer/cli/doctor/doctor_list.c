@@ -58,7 +58,7 @@ size_t ward_doctor_try(struct ward_check ret[WARD_DOCTOR_MAX], bool *ret_fit)
 	return n + ward_check_modes(ret + n);
 }
 
-/* What is tried as a whole, and says "see the lines above", comes last and explains least. */
+/* A check of the whole says "see the lines above", so it comes last. */
 void ward_doctor_say(void)
 {
 	(void)!ward_out_flush();

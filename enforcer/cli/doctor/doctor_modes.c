@@ -42,7 +42,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 		ward_check_say(c, failed, "install all of wardfs (meson install)", "%s", err.text);
 		return;
 	}
-	/* As root the command gets the id of nobody: any but 0 shows what is to be shown. */
+	/* As root the command gets the id of nobody: any id but 0 tests the mode. */
 	uid_t uid = root ? 65534 : geteuid();
 	gid_t gid = root ? 65534 : getegid();
 	struct ward_sandbox_spec spec = {.init_program = init,
@@ -82,7 +82,7 @@ static void try_mode(const struct ward_mode *m, enum ward_check_status failed, s
 			err.text[0] ? err.text : strerror(-r));
 }
 
-/* What the mode puts in front of a command is there, and the mode's walls stand. */
+/* The programs that the mode starts exist, and its walls work. */
 static void try_runtime(const struct ward_mode *m, struct ward_check *c)
 {
 	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;

@@ -59,7 +59,7 @@ void panel_key(
 	struct panel *p, enum panel_key_kind kind, const char *data, size_t n, uint64_t now_ns);
 /* What the answer did. */
 void panel_result(struct panel *p, const char *text, uint64_t now_ns);
-/* What is to be counted: a pattern, the caller's to free; NULL: nothing. Once. */
+/* The pattern whose matches the caller counts; the caller frees it. NULL: none. Returned once. */
 char *panel_to_count(struct panel *p);
 void panel_counted(struct panel *p, const char *text);
 /* Time has passed. */

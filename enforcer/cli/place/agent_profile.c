@@ -100,7 +100,7 @@ static int add_place(const struct search *f, const char *path, size_t len)
 	struct stat st;
 	if (!copy)
 		return -ENOMEM;
-	/* What is in the project is seen as it is. */
+	/* A program in the project is visible anyway. */
 	if (!good_path(copy) || ward_path_beneath(copy, f->project) ||
 		ward_path_beneath(f->project, copy))
 		return 0;
@@ -126,9 +126,8 @@ static bool is_system(const char *path)
 }
 
 /*
- * How much of path is to be shown, in bytes, where what is around a program is known: all modules
- * of node that one is among, the environment of python, a directory for programs. 0: the file
- * alone.
+ * How many bytes of path the sandbox shows, if the surroundings of the program are known: the
+ * node_modules around it, the environment of python, a directory of programs. 0: only the file.
  */
 static size_t around(const char *path)
 {

@@ -14,9 +14,9 @@
  */
 int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
 /*
- * The project is a work tree of git. Where the owner keeps nothing for it, but something for the
- * main checkout: says with which command they share it. Where it is none, but a policy for a
- * directory of the same name elsewhere that is gone: says so on stderr, with the commands that make
- * it this project's.
+ * Says on stderr where a policy for this project may lie, with the commands that take it over:
+ * - the project is a work tree of git, the owner keeps nothing for it, but a policy for the main
+ *   checkout;
+ * - it is no work tree, and there is a policy for a directory of the same name that is gone.
  */
 void ward_moved_say(const struct ward_run_plan *p);

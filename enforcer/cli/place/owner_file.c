@@ -94,7 +94,7 @@ static bool loads(const char *file)
 	return ok;
 }
 
-/* What the file says now goes into its history, unless it is what an undo takes back. */
+/* The present text goes into the history, unless an undo takes it back. */
 static int keep(const struct put *p, struct ward_err *err)
 {
 	const struct ward_owner_change *c = p->change;

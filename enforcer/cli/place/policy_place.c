@@ -139,7 +139,7 @@ static int look(const char *policy, bool owners, enum ward_project_which which,
 		return r;
 	ward_cleanup_free char *state = NULL;
 	struct ward_err ignored = WARD_ERR_INIT;
-	/* Who has no state directory has started nothing. */
+	/* A user without a state directory has started no session. */
 	if (ward_store_default_path(
 		    geteuid(), getenv("XDG_STATE_HOME"), p->id.home, &state, &ignored) == 0)
 		r = ward_remembered_read(&p->id, state, &p->known, err);

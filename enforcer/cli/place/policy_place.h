@@ -11,7 +11,7 @@
 
 struct ward_policy_place {
 	bool in_project;
-	char *no_project;	       /* owned: why it is none, NULL: it is one */
+	char *no_project;	       /* owned: why there is no project. NULL: there is one */
 	enum ward_project_which which; /* how the project was found */
 	struct ward_project project;
 	struct ward_identity id;

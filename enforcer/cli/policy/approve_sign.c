@@ -60,7 +60,7 @@ static bool all_plain(json_t *o)
 	return true;
 }
 
-/* Takes off what is not part of what was shown. False: the digest is not that of the rest. */
+/* Removes the members that the person did not see. False: the digest is not that of the rest. */
 static bool take_digest(json_t *o, char ret[65])
 {
 	static const char *const others[] = {"digest", "waits", "left", "approvers", "signed"};

@@ -63,7 +63,7 @@ static int look_link(struct look *l, const char *name, const struct ward_state *
 
 static int look_in(struct look *l, int at, const char *name, const struct ward_state *s, int depth);
 
-/* What is mounted there may not answer stat(2), and is no link. */
+/* A mount point is no link, and its file system may never answer stat(2). */
 static unsigned char type_of(int dir, const struct dirent *e)
 {
 	struct stat st;

@@ -81,7 +81,7 @@ int ward_check_machinery(const struct ward_policy_place *place, const char *poli
 	if (!try_lines(&m, s))
 		return 0;
 	r = ward_run_dry_try(policy, &err);
-	/* What is wrong with the policy itself is said by the other checks. */
+	/* The other checks report faults of the policy itself. */
 	if (r < 0 && r != -EINVAL && r != -ENOENT && r != -ENOMEM)
 		say_missing(&m, err.text,
 			strstr(err.text, "fix: ") ? NULL : "wardfs doctor tells what is missing");

@@ -413,7 +413,7 @@ static int init_lines(const struct args *a, struct draft *d, struct ward_err *er
 	return r;
 }
 
-/* What holds now, for the questions; a file that does not load is reported when it is read. */
+/* The policy in force, for the questions. A file that does not load is reported at its reading. */
 static int find_now(struct draft *d, struct ward_policy_place *now, struct ward_err *err)
 {
 	struct ward_err ignored = WARD_ERR_INIT;

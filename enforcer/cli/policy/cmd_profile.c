@@ -65,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What a profile is for: its first line is "; NAME: WHAT". Not NUL-terminated. */
+/* The purpose of a profile, from its first line "; NAME: WHAT". Not NUL-terminated. */
 static const char *purpose(const char *name, size_t *ret_len)
 {
 	size_t len = 0, n = strlen(name);

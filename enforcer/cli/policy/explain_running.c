@@ -19,7 +19,7 @@ static const char *member(const json_t *o, const char *name)
 	return s ? s : "";
 }
 
-/* The bytes that a text of an answer stands for. NULL: it is none. */
+/* The bytes that a text of an answer stands for. NULL: a malformed text. */
 static char *bytes_of(const char *text)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

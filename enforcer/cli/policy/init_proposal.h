@@ -19,8 +19,8 @@ struct init_answer {
 #define INIT_ACCEPT_DIGITS 64U
 
 /*
- * place: after init has written its own lines, loaded as it is in force. 0; 1: there is a proposal
- * that nobody answered; negative: it is none, or could not be taken over.
+ * place: the policy in force after init has written its own lines. 0; 1: there is a proposal that
+ * nobody answered; negative: the file is no proposal, or could not be taken over.
  */
 int init_proposal(const struct ward_policy_place *place, const struct init_answer *answer,
 	struct ward_err *err) ward_must_check;

@@ -372,7 +372,7 @@ static int writes_of(struct node *t, const char *path, unsigned depth, struct wa
 	return 0;
 }
 
-/* What was read and no rule has yet: the closest directory around it. */
+/* For a path that was read and has no rule yet: the closest directory around it. */
 static int reads_of(struct node *t, const char *path, struct ward_learned_rules *r)
 {
 	for (size_t i = 0; i < t->n; i++) {

@@ -267,7 +267,7 @@ static bool no_effect(const struct adding *x)
 		strcmp(x->rule->verb, "read") == 0 ? WARD_RIGHT_READ : WARD_RIGHT_WRITE;
 	if (x->named && !(x->is & meant) && !(x->is & ~x->was))
 		return true;
-	/* What is lifted may be of a file that does not exist yet. */
+	/* The lifted guard may be that of a file that does not exist yet. */
 	return x->rule->files && !x->a->lift && !x->effect.paths && !x->effect.cut;
 }
 

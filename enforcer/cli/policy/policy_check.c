@@ -154,7 +154,7 @@ static int check_shown(const struct ward_policy_place *place, struct report *rp)
 	return ward_policy_check_shown(place->policy, shown_is_dir, on_shown, &s);
 }
 
-/* What a host lacks is no fault of a shipped profile's, but it is this host's. */
+/* A shipped profile is not to blame for what this host lacks. */
 static void on_missing(void *user, const struct ward_finding *f)
 {
 	struct report *rp = user;
@@ -218,7 +218,7 @@ static int check_tracked(const struct ward_policy_place *place, struct report *r
 
 /* --- repositories --- */
 
-/* What is guarded although no repository was found there, and where the search ended early. */
+/* Places guarded without a known repository, and the place where the search ended early. */
 static int check_guards(const struct ward_policy_place *place, struct report *rp)
 {
 	const struct ward_known *k = &place->known;

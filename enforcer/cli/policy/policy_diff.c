@@ -129,7 +129,7 @@ struct walk {
 	size_t closed; /* directories that could not be read */
 };
 
-/* What the directory above was told to differ in: what is beneath says only what is new. */
+/* The difference reported for the directory above. Entries beneath report only further ones. */
 struct above {
 	uint32_t lost, gained;
 	unsigned depth;

@@ -553,7 +553,7 @@ static void say_fact(const struct ward_request *req, struct answer *ans)
 	ans->fact_why = said[ans->fact];
 }
 
-/* What is there decides, too: a type, a link, whether git has it. */
+/* The existing file decides, too: its type, a link, whether git has it. */
 static int reach(const struct ward_policy_place *place, const char *path, struct ward_err *err)
 {
 	ward_cleanup_free char *host = path ? ward_policy_place_host(place, path) : NULL;
@@ -601,7 +601,7 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		req->fact = fact_of(place, ans->path, req->state);
 		if (ans->path2)
 			req->fact2 = fact_of(place, ans->path2, req->state2);
-		/* What is asked of making it is asked as if it did not exist. */
+		/* The actions that create a name are answered as if it did not exist. */
 		if (req->action == WARD_ACTION_CREATE && !ward_policy_secret(req->state))
 			req->fact = WARD_FACT_ABSENT;
 		say_fact(req, ans);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths that are there now, as examples of what a change of the policy does. */
+/* Existing paths, as examples of the effect of a change of the policy. */
 #pragma once
 
 #include "enforcer/cli/policy/policy_effect.h"

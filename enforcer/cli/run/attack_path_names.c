@@ -170,7 +170,7 @@ static int add_rule(
 			return 0;
 		path = name + n + (name[n] == '/');
 	}
-	/* What a rule says of a name it says of what is beneath. */
+	/* A rule for a name also covers everything beneath. */
 	snprintf(out, sizeof(out), "%s%s%s", anchored ? path : "deep/", anchored ? "" : path,
 		anchored && !*path ? "beneath" : "/beneath");
 	int r = add(all, p, rule, "beneath", out);

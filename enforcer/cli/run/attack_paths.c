@@ -190,7 +190,7 @@ static void request_of(const char *operation, const struct ward_state *a,
 		ret->fact = WARD_FACT_ABSENT;
 }
 
-/* What is there now, or "": its beginning and its end. */
+/* The beginning and the end of the present content, or "". */
 static size_t look(int top, const char *path, char text[600], struct stat *st)
 {
 	const char *last;

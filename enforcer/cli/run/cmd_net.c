@@ -180,7 +180,7 @@ static void print_json(const char *fault, const struct ward_token *t, const char
 	json_t *o = json_pack("{s:b}", "good", !fault);
 	if (fault)
 		json_object_set_new(o, "why", json_string(fault));
-	/* Of what nobody has signed, nothing is passed on. */
+	/* Nothing unsigned is passed on. */
 	else
 		json_object_update_new(
 			o, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "key", key, "session",
@@ -279,7 +279,7 @@ static const char *judge_line(
 	char *word = strtok_r(line, " ", &save);
 	if (word)
 		unescape(word);
-	/* Escaped, the space in it is none that separates. */
+	/* A space inside the word is escaped, so a plain space ends the word. */
 	if (word && strcmp(word, "Bearer") == 0)
 		word = strtok_r(NULL, " ", &save);
 	const char *host = strtok_r(NULL, " ", &save), *port = strtok_r(NULL, " ", &save);

@@ -206,7 +206,7 @@ static bool still_allowed(struct ward_conn *c, struct ward_net_why *ret_why)
 	return true;
 }
 
-/* What waits for a person is decided again; one that is still asked about keeps its place. */
+/* Decides waiting connections again. One whose question is still open keeps its place. */
 static void decide_anew(struct ward_conn *c)
 {
 	struct ward_net_why why = {0};

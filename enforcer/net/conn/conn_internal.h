@@ -73,7 +73,7 @@ void ward_conn_finish(struct ward_conn *c, const char *text);
 void ward_conn_free(struct ward_conn *c);
 /* It waits for no answer any more. */
 void ward_conn_ask_forget(struct ward_conn *c);
-/* What was asked of the proxy is over. */
+/* The request to the proxy has ended. */
 void ward_conn_forget_proxy(struct ward_conn *c);
 /*
  * What the operator of the proxy finds in its log: "by the proxy NAME:PORT, with token N". It is

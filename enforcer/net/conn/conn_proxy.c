@@ -84,7 +84,7 @@ void ward_conn_ask_proxy(struct ward_conn *c)
 	ward_cleanup(ward_buf_clear) struct ward_buf out = WARD_BUF_INIT;
 	char token[WARD_TOKEN_MAX];
 	size_t claim = 0;
-	/* What the agent chose of what is said to the proxy. */
+	/* The part of the request to the proxy that the agent chose. */
 	if (ward_net_limits_upload(c->net, strlen(c->host)) < 0) {
 		ward_conn_refuse_upload(c);
 		return;

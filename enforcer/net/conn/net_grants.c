@@ -40,7 +40,7 @@ struct ended {
 static void on_ended(void *user, struct ward_grant_held *held, enum ward_grant_end end)
 {
 	struct ended *e = user;
-	/* Whose last use it was has said so; a person's word is the supervisor's to record. */
+	/* The last use has reported itself; the supervisor records a person's decision. */
 	if (end == WARD_GRANT_SPENT)
 		return;
 	e->n++;

@@ -26,7 +26,7 @@ enum ward_net_question {
 	WARD_NET_QUESTION_PUT,	    /* nobody has answered yet */
 };
 
-/* What a question is about: texts are borrowed. */
+/* The subject of a question; texts are borrowed. */
 struct ward_net_question_about {
 	const char *to; /* HOST:PORT */
 	const char *place, *rule;

@@ -134,7 +134,7 @@ static int move(struct flow *f, const uint8_t *data, size_t len)
 	else if (!f->held_ns || pass > f->passed)
 		f->held_ns = ward_clock_mono_ns();
 	f->passed = pass - written;
-	/* Ended in the middle of something that was to be looked at as a whole. */
+	/* The stream ended inside a unit that the filter judges as a whole. */
 	if (f->held_ns && f->ended)
 		return -EACCES;
 	if (f->ended && r->ops->ends)

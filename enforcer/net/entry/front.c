@@ -92,7 +92,7 @@ static bool is_method(const struct ward_http_head *h, const char *name)
 	return h->method.len == strlen(name) && memcmp(h->method.p, name, h->method.len) == 0;
 }
 
-/* What is the proxy's alone is left out, and the server is asked to end the connection. */
+/* Leaves out headers for the proxy, and asks the server to close the connection. */
 static bool is_hop(const struct ward_http_text *line)
 {
 	static const char *const names[] = {"Host", "Connection", "Proxy-Connection",

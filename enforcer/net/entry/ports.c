@@ -110,7 +110,7 @@ static const char *what_of(enum kind kind)
 	return NULL;
 }
 
-/* What is known of r's connections is there already; the rest is the port's. */
+/* The facts about r's connections are filled in already; the port knows the rest. */
 static int record_port(const struct port *p, int family, struct ward_net_record *r)
 {
 	union ward_sockaddr to;
@@ -170,7 +170,7 @@ static void end_window(struct port *p)
 		.received = sum.received,
 		.duration_ns = ward_clock_mono_ns() - opened_ns,
 		.connections = &sum.connections};
-	/* What is lost with a trail that failed is the supervisor's affair. */
+	/* If the trail failed, the supervisor deals with the lost records. */
 	(void)!record_port(p, AF_INET, &r);
 }
 

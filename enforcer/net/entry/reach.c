@@ -40,7 +40,7 @@ static int connect_to(const char *path, int *ret_fd)
 	ward_cleanup_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* What was looked at, whatever has that name by now. */
+	/* The file that we looked at, even if another one has its name now. */
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d", at);
 	if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 		return -errno;

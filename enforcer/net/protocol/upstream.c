@@ -122,7 +122,7 @@ static const uint8_t *bytes(const struct ward_upstream *u)
 	return (const uint8_t *)u->got.data;
 }
 
-/* "HTTP/1.1 200 Connection established": 200; 0: it is none. */
+/* The 200 of "HTTP/1.1 200 Connection established". 0: no status line. */
 static unsigned status_of(const char *line, size_t len)
 {
 	if (len < 12 || memcmp(line, "HTTP/1.", 7) != 0 || (line[7] != '0' && line[7] != '1') ||

@@ -16,7 +16,7 @@
 
 #include "enforcer/net/setup/link.h"
 
-/* SO_MARK of what listens in the broker's namespace, and of what is accepted there. */
+/* SO_MARK of listening and accepted sockets in the broker's namespace. */
 #define WARD_HELD_MARK 1
 
 /* An end of the wire: 4 and 16 bytes. */

@@ -59,7 +59,7 @@ size_t ward_link_up(struct ward_link_batch *b, unsigned index);
 size_t ward_link_address(
 	struct ward_link_batch *b, unsigned index, int family, const void *addr, unsigned bits);
 
-/* Who has addr, for good: nobody is asked for it. */
+/* A permanent entry for addr, so no neighbour request is sent. */
 size_t ward_link_neighbour(struct ward_link_batch *b, unsigned index, int family, const void *addr,
 	const uint8_t mac[6]);
 

@@ -109,7 +109,7 @@ static pid_t find(struct looker *l, uint32_t inode)
 	if (l->last && has_socket(l, l->last, want))
 		return l->last;
 	list_processes(l);
-	/* What was started last is what talks, mostly. */
+	/* The newest process is usually the one that connects. */
 	for (size_t i = l->n; i-- > 0;)
 		if (has_socket(l, l->found[i], want))
 			return l->last = l->found[i];

@@ -46,7 +46,7 @@ static int bind_to(int fd, int family, int type, const uint8_t *a, bool shared)
 		return -errno;
 	if (shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0)
 		return -errno;
-	/* Whom a datagram was for, where the socket is not bound to one address. */
+	/* The destination of a datagram, if the socket is not bound to one address. */
 	if (type == SOCK_DGRAM &&
 		setsockopt(fd, family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
 			family == AF_INET ? IP_PKTINFO : IPV6_RECVPKTINFO, &on, sizeof(on)) < 0)

@@ -38,7 +38,7 @@ int ward_init_execute(const struct ward_blueprint *p, struct ward_exec_table *to
 			n = snprintf(full, sizeof(full), "./%s", name);
 		struct stat st;
 		if (n > 0 && (size_t)n < sizeof(full)) {
-			/* What does not exist is not tried: each try is a record of the trail. */
+			/* Missing programs are not tried, because each try makes a record. */
 			if (stat(full, &st) == 0)
 				attempt(p, told, full);
 			if (errno == EACCES)

@@ -101,10 +101,10 @@ int ward_init_unshare_root(struct ward_init *in, struct ward_err *err)
 	if (setgroups(same ? p->n_groups : 0, p->groups) < 0)
 		return ward_err_sys(err, -errno, "set the owner's groups");
 	/*
-	 * The namespace is to be owned by the owner (user_namespaces(7): the effective id of its
-	 * creator), so that the file system's daemon, which runs as the owner, may look at the
-	 * processes in it. Capabilities stay through the change of ids: hosts that restrict user
-	 * namespaces ask for CAP_SYS_ADMIN.
+	 * The owner must own the namespace (user_namespaces(7): the effective id of its creator).
+	 * Then the file system's daemon, which runs as the owner, may look at the processes
+	 * in it. Capabilities stay through the change of ids: hosts that restrict user namespaces
+	 * ask for CAP_SYS_ADMIN.
 	 */
 	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0)
 		return ward_err_sys(err, -errno, "keep capabilities for a moment");

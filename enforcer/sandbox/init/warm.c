@@ -20,7 +20,7 @@
 
 /* A command that ends at once needs none. */
 #define DELAY_MS 15
-/* What was not walked by then is looked up when it is asked for: a slow disk, a large tree. */
+/* On a slow disk or in a large tree, the rest is looked up on request. */
 #define WALK_MS 2000
 #define ENTRIES_MAX 40000U
 /* Names of directories that wait at one level; more are left out. */
@@ -63,7 +63,7 @@ static void pop(struct ward_init_warm *w)
 	free(l->names);
 }
 
-/* What is hidden by its name is mostly not the command's business: repositories, caches. */
+/* The command rarely needs names with a leading dot: repositories, caches. */
 static bool wanted(const struct dent *d)
 {
 	return d->type == DT_DIR && d->name[0] != '.';

@@ -87,7 +87,7 @@ void ward_asks_clear(struct ward_asks *a);
 
 /*
  * A message WARD_MSG_FS_ASK or WARD_MSG_NET_ASK, behind its type. *ret_new: the question, if it is
- * a new one, else NULL. -EBADMSG: it is none; -EIO: the trail failed.
+ * a new one, else NULL. -EBADMSG: no such message; -EIO: the trail failed.
  */
 int ward_asks_take(struct ward_asks *a, struct ward_msg_reader *m,
 	const struct ward_asked **ret_new) ward_must_check;

@@ -32,7 +32,7 @@ struct ward_attached {
 	bool watch;
 	bool covered; /* their terminal shows something else */
 	bool drawn;   /* sees what is written from now on */
-	bool due;     /* is to be drawn for again, once it has read what there is */
+	bool due;     /* needs a new drawing, once it has read its backlog */
 	bool within;  /* did not see the beginning of the string that is under way */
 	struct ucred peer;
 	struct ward_buf behind; /* of the screen, from `sent` on */
@@ -420,7 +420,7 @@ void ward_attach_request(struct ward_attach *a, int fd, const json_t *request)
 	ward_screen_draw(a->screen, c->id, true);
 }
 
-/* What is left of the screen; of somebody who does not read, not. */
+/* Sends the rest of the screen, but not to a client that does not read. */
 static void last_words(struct ward_attached *c)
 {
 	struct pollfd p = {.fd = c->stream, .events = POLLOUT};

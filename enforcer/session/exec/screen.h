@@ -21,7 +21,7 @@
 /* Messages that wait for wardfs-screen. More wait for it to take some. */
 #define WARD_SCREEN_QUEUE 16
 
-/* What it says, in the order of what it was told. data is borrowed for the call. */
+/* Its answers, in the order of its input. data is borrowed for the call. */
 struct ward_screen_events {
 	/* Whole pieces of what was written, without questions; flags: set of ward_screen_flag. */
 	void (*shown)(void *user, unsigned flags, const char *data, size_t n);

@@ -47,7 +47,7 @@ enum ward_token_right ward_token_right_of(const char *word);
 /* Set of ward_right; 0 of `connect`. */
 uint32_t ward_token_right_set(enum ward_token_right r);
 
-/* What one block says. In a further block, what is 0 or NULL is as in the block before. */
+/* The content of one block. In a further block, 0 or NULL means: as in the block before. */
 struct ward_token_block {
 	char id[WARD_GRANT_TOKEN_ID_SIZE];
 	char *session; /* owned; NULL: any of the project */

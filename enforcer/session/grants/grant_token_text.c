@@ -293,7 +293,7 @@ static int put_block(struct ward_buf *out, const struct ward_signing_key *by,
 	return r;
 }
 
-/* What was made is read: nothing leaves that would be refused. */
+/* Reads the new token back, so that no token leaves which would be refused. */
 static int check_made(const struct ward_buf *b, struct ward_err *err)
 {
 	struct ward_grant_token t = {.n = 0};

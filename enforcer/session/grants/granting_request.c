@@ -88,7 +88,7 @@ static void on_done(void *arg, const struct ward_grant_held *held, const char *e
 	free(a);
 }
 
-/* The verbs of a policy are the words for rights here. 0: it is none. */
+/* The rights of a verb of [files]. 0: the word is no such verb. */
 static uint32_t rights_of(const char *word)
 {
 	static const struct {

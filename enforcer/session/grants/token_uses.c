@@ -64,7 +64,7 @@ static int seen_open(int dir, struct seen *s, struct ward_err *err)
 				     "the file '%s' of the state directory is damaged", FILE_NAME);
 }
 
-/* Whose time is over needs no counting. */
+/* An expired token needs no counting. */
 static void drop_old(json_t *used, uint64_t now_s)
 {
 	const char *id = NULL;

@@ -25,7 +25,7 @@
 int ward_token_take(struct ward_store *st, const struct ward_grant_token *t, uint32_t want,
 	uint64_t *now_s, uint32_t *ret_uses, struct ward_err *err) ward_must_check;
 
-/* From now on this host takes no token with that id. -EINVAL: it is none. */
+/* From now on this host takes no token with that id. -EINVAL: id is malformed. */
 int ward_token_revoke(struct ward_store *st, const char *id, struct ward_err *err) ward_must_check;
 
 /*

@@ -276,7 +276,7 @@ static void on_status(void *arg, struct ward_control_request *q)
 	ward_control_reply(q, o);
 }
 
-/* What is not mounted any more is no fault of a kill. */
+/* A mount that has ended already is no error of a kill. */
 static void unmount(
 	struct mount_run *m, struct ward_control_request *q, bool lazy, bool kill, int not_mounted)
 {

@@ -203,7 +203,7 @@ static int on_entry(void *user, const struct ward_git_entry *e)
 		return 0;
 	if (f->names++ >= WARD_FOUND_NAMES_MAX)
 		return -E2BIG;
-	/* What does not exist is for `absent`; it may come, and is tracked then. */
+	/* A missing file goes to `absent`. If it appears later, it is tracked. */
 	const bool committed = ward_clock_mono_ns() < f->until_ns && is_committed(f, e, &seen);
 	if (seen.ino) {
 		ward_buf_printf(f->text, "%s %llu %llu %llu %llu %llu %llu ",

@@ -70,7 +70,7 @@ static int open_named(int at, const char *name, const char *before, int *ret)
 	return 0;
 }
 
-/* The git directory of the work tree `at`; -ENOENT: it is none. */
+/* The git directory of the work tree `at`; -ENOENT: `at` is no work tree. */
 static int open_git_dir(int at, int *ret)
 {
 	struct stat st;

@@ -120,7 +120,7 @@ static int fill_owner(
 	return fill_caller(id);
 }
 
-/* What the agent is inside: the owner, or where that is root an id that nobody else has. */
+/* The agent's id inside: the owner's, or if the owner is root, an id that nobody else has. */
 static int fill_agent(unsigned salt, struct ward_identity *id)
 {
 	id->agent_uid = id->owner_uid;

@@ -34,7 +34,7 @@ static const char *const seen[] = {"/usr", "/opt", "/etc/ssl", "/etc/ca-certific
 
 _Static_assert(COUNT(variables) < COUNT(((struct ward_run_plan *)0)->ca), "room for all");
 
-/* What was looked at, and no other file that has its name by now. NULL: it can be shown. */
+/* The file that we looked at, even if another one has its name now. NULL: it can be shown. */
 static const char *wrong_content(const struct ward_shown_file *s)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

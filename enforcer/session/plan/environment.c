@@ -17,7 +17,7 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 /* execve(2) takes far fewer; bounds a hostile environment. */
 #define ENV_MAX 65536
-/* Of what is held back so many are named. */
+/* A message names so many of the variables held back. */
 #define NAMED_MAX 8
 
 struct env {
@@ -220,7 +220,7 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 		has_path = has_path || strncmp(e.v[i], "PATH=", 5) == 0;
 	if (r == 0 && !has_path)
 		r = put(&e, "PATH=" DEFAULT_PATH);
-	/* What the host's own say is not true inside; --env still has the last word. */
+	/* The host's values are wrong inside; --env still has the last word. */
 	for (size_t i = 0; r == 0 && ours->proxied && i < sizeof(proxy) / sizeof(*proxy); i++)
 		r = put(&e, proxy[i]);
 	if (r < 0)

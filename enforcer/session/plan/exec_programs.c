@@ -186,7 +186,7 @@ static int look_at_script(struct finder *f, const char *path, char *line)
 	return ward_buf_error(&f->scripts);
 }
 
-/* What we may not read is executed nevertheless: the host's own loader is among them anyway. */
+/* A program that we may not read can still be executed: the host's loader is in the list anyway. */
 static int look_at_file(struct finder *f, int dir, const char *name, const char *path)
 {
 	uint8_t head[FIRST_LINE_MAX] = {0};

@@ -68,7 +68,7 @@ static int check_trees(
 	return 0;
 }
 
-/* What is mounted in it would show as well, and nobody has looked at that. */
+/* Mounts inside the image would show as well, and nobody has checked them. */
 static int check_mounts(const struct ward_run_plan *p, struct ward_err *err)
 {
 	for (size_t i = 0; i < p->spots.mounts.n; i++) {

@@ -17,8 +17,7 @@
 
 struct tree {
 	const char *path; /* inside */
-	char *top; /* what the kernel calls its source; NULL: it is none of the host's, or not there
-		    */
+	char *top;	  /* the kernel's name for its source; NULL: not of the host, or missing */
 };
 
 struct guards {

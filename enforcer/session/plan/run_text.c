@@ -152,7 +152,7 @@ static int add_path(struct texts *t, const char *verb, const char *arg, const ch
 		arg, strcmp(verb, "read") == 0 ? "directories and regular files" : "directories");
 }
 
-/* What lies beside the caller is named by its whole path: the text has no place of its own. */
+/* The text has no directory of its own, so paths relative to the caller are absolute. */
 static int add_image(struct ward_buf *b, const char *name, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;

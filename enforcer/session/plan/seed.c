@@ -153,7 +153,7 @@ static int lock(int fd)
 	return -EBUSY;
 }
 
-/* Does the text have the first line of what is to be added? */
+/* Does the text already contain the first line of the addition? */
 static bool has_line(const struct ward_buf *have, const struct ward_buf *text)
 {
 	const size_t n = (size_t)((const char *)memchr(text->data, '\n', text->len) - text->data);

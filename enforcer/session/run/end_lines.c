@@ -48,7 +48,7 @@ char *ward_note_refused(const struct ward_guard_summary *s, const char *session,
 	/* The report of a session counts these, too. */
 	if (s->expected > 0)
 		ward_buf_printf(
-			&b, "; %llu expected by the policy", (unsigned long long)s->expected);
+			&b, "; %llu more expected by the policy", (unsigned long long)s->expected);
 	ward_buf_printf(&b, "%s more: wardfs audit%s denials %s", shown > s->n_first ? "; …" : ";",
 		system ? " --system" : "", session);
 	return ward_buf_steal(&b);

@@ -27,5 +27,5 @@ extern const char ward_note_tracer[];
 char *ward_note_executed(const struct ward_executed *found, const char *session, bool system);
 /* A mount in the project whose server does not answer. */
 char *ward_note_silent(const char *point);
-/* What is new in the project and is no file of it: named pipes, sockets, links that lead out. */
+/* New entries of the project that are no files: named pipes, sockets, links that lead out. */
 char *ward_note_left(const struct ward_executed *found, const char *session, bool system);

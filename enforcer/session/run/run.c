@@ -141,7 +141,7 @@ static int serve(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : ward_guard_replay(&r->guard, err);
 }
 
-/* What nobody asked for is said once: what the host lacks is the same at each start. */
+/* A missing feature of the host is the same at each start, so it is reported once. */
 static void say_unheld(const struct ward_running *r)
 {
 	ward_cleanup_free char *text = ward_limits_unheld(r->limits);
@@ -296,7 +296,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : bring_up(r, err);
 }
 
-/* What is started inside is recorded, and commands of an agent's have their time. */
+/* Records the programs started inside, and limits the time of an agent's commands. */
 static int watch_programs(struct ward_running *r, struct ward_err *err)
 {
 	int e = ward_commands_new(
@@ -328,7 +328,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 	int e = ward_probes_make(&r->guard, r->confined, err);
 	if (e < 0)
 		e = ward_network_explain(&r->network, e, err);
-	/* What the host was to refuse with is of no more use. */
+	/* The probes' counterparts on the host are no longer needed. */
 	ward_probes_close(&r->probes);
 	if (e == 0)
 		e = ward_anchors_start(r->plan->settings, &r->plan->id,

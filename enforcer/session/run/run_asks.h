@@ -14,7 +14,7 @@
 /* wardfs-fs serves, and the sandbox has its first process. */
 void ward_run_asks_begin(struct ward_running *r);
 
-/* A message WARD_MSG_NET_ASK, behind its type. -EPIPE: it is none. */
+/* A message WARD_MSG_NET_ASK, behind its type. -EPIPE: no such message. */
 int ward_run_asks_net(struct ward_running *r, struct ward_msg_reader *m) ward_must_check;
 
 /* Requests of the control socket: which questions wait, and an answer to one. */

@@ -91,7 +91,7 @@ static size_t take_back(struct ward_relay *r)
 	return got;
 }
 
-/* What is read of a file just now, once it is there; false: it does not come. */
+/* Waits for a read of a file to finish. False: the data does not come. */
 static bool last_read(struct ward_relay *r)
 {
 	struct ward_relay_stream *s = &r->stream[PIPE_IN];

@@ -35,8 +35,7 @@ struct ward_git_parsed {
 };
 /*
  * The commit `id` beneath the git directory. -ENOENT: there is no loose object of that name;
- * -EBADMSG: it is none, is no commit, or its digest is another; -EFBIG; -EPIPE: the unpacker is
- * dead.
+ * -EBADMSG: no object, no commit, or a wrong digest; -EFBIG; -EPIPE: the unpacker is dead.
  */
 int ward_git_commit_read(struct ward_git_unpacker *u, int git_dir, const char *id,
 	struct ward_git_parsed *ret) ward_must_check;

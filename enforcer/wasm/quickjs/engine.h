@@ -47,7 +47,7 @@ void *ward_js_at(const struct ward_js *js, uint32_t p, size_t len);
  * string with a NUL in it ret_len says so.
  */
 char *ward_js_text(struct ward_js *js, uint32_t value, size_t *ret_len);
-/* The bytes of an ArrayBuffer; NULL: it is none, or it is empty (*ret_len 0). As ward_js_at(). */
+/* The bytes of an ArrayBuffer; NULL: no ArrayBuffer, or empty (*ret_len 0). As ward_js_at(). */
 void *ward_js_bytes(const struct ward_js *js, uint32_t value, size_t *ret_len);
 
 /* Values of its: 0 when it has no memory left, and then an exception is pending. */

@@ -113,7 +113,7 @@ rm -r vanished/sessions/two
 audit remove --force --reason test two || fail "remove"
 audit list --json | grep -q '"gone_reason": "test"' || fail "list --json: $(audit list --json)"
 audit list | grep -q "^two .* removed 20.* by user $(id -u): test\$" || fail "list: $(audit list)"
-# Who asks for it is told what the ledger knows: with its whole name, and with its beginning.
+# A question about it is answered from the ledger: by its whole name, and by a prefix.
 for name in two tw; do
 	audit show $name 2>err && fail "show $name"
 	grep -q "two: its trail was removed 20.* by user $(id -u): test\. The ledger has its start, 20.*, and its end, 20.*: [0-9]* records, complete" \

@@ -38,7 +38,7 @@ mkdir root
 (cd root && XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config sh "$WARD_TMP/look") || fail "as root"
 as_user "$WARD_TMP/look" || fail "as an ordinary user"
 
-# What only root may read or reach, and what is no program.
+# Programs that only root may read or reach, and files that are no programs.
 cd "$WARD_TMP"
 mkdir -p q tools/closed
 XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config

@@ -59,7 +59,7 @@ echo KEY=1 >.env
 "$WARDFS" audit report refused >../refused.html || fail "refused"
 "$WARDFS" audit report refused --format md >../refused.md || fail "refused, md"
 for page in ../refused.html ../refused.md; do
-	grep -q 'if it is no secret, you can lift the guard of this one file' $page || fail "$page: why .env is refused"
+	grep -q 'If it is no secret, lift the guard of this file' $page || fail "$page: why .env is refused"
 	grep -q 'no rule: forbidden by ' $page || fail "$page: why the hook is refused"
 done
 expect 1 grep -q '</code></td><td></td></tr>' ../refused.html

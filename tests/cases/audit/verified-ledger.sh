@@ -20,7 +20,7 @@ for s in one two; do
 done
 checked 0
 n=$(entries)
-# What rests on nothing of before is read alone; the digest of what is kept goes along.
+# Only new entries are read, and the digest of the kept state is compared.
 run --session three --events 8
 d=$(digest)
 checked 0 --digest "$d"

@@ -10,7 +10,7 @@ script handles <<END
 python3 '$WARD_TMP/handle.py' '$BACK'
 END
 script inside <<'END'
-# control: what is not hidden is there, and a file has its own size and links
+# control: visible names exist, and a file has its own size and links
 same "$(ls full)" seen
 same "$(stat -c '%h %s' full/seen)" "2 5"
 same "$(stat -c '%h %s %b' full)" "$(stat -c '%h %s %b' empty)"

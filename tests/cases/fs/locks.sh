@@ -24,7 +24,7 @@ cp "$WARD_SRC/tests/cases/fs/lib/locks-again.py" "$WARD_TMP/again.py"
 # flock(2) ends with its file, also where that was the first one that could only read (its open file
 # is what the kernel has for passthrough, and stays). Without an end the alarm ends the test.
 cp "$WARD_SRC/tests/cases/fs/lib/locks-flocked.py" "$WARD_TMP/flocked.py"
-# Who would close a circle of waiting programs is told so.
+# A program that would close a circle of waiting programs gets EDEADLK.
 cp "$WARD_SRC/tests/cases/fs/lib/locks-circle.py" "$WARD_TMP/circle.py"
 cp "$WARD_SRC/tests/cases/fs/lib/locks-closed.py" "$WARD_TMP/closed.py"
 # A program that had locked what it could only read, and comes to write it.

@@ -101,7 +101,7 @@ for lib in $(ldd "$WARD_BUILD/wardfs-init" | grep -o '/[^ ]*'); do
 	cp "$lib" "$image$lib"
 done
 echo the-image >"$image/etc/os-release"
-# What a hostile one would steer the engine by: links in place of what the engine mounts on.
+# A hostile image could steer the engine with links at the engine's mount points.
 ln -s "$WARD_TMP/outside" "$image/proc"
 ln -s "$WARD_TMP/outside" "$image/workspace"
 ln -s "$WARD_TMP/outside/passwd" "$image/etc/passwd"

@@ -9,7 +9,7 @@ set -eu
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\nhide = hidden\n' >walked.policy
-# The control: where the command is to be the only program, nobody walks.
+# The control: if the command must stay the only program, nobody walks.
 { cat walked.policy; printf '[process]\nseccomp = no-exec\nterminal = no\n'; } >alone.policy
 cp "$WARD_SRC/tests/cases/run/lib/warm-ask.py" ask.py
 mkdir tree

@@ -139,10 +139,9 @@ has "$(last session.end)" '"ended_by":"limit","limit":"cpu-time"'
 # Asleep it does not count.
 expect 0 limits 'cpu-time = 1s' -- sleep 2
 
-# A tenth of a CPU: the kernel was told so, and lets wait; of what passes meanwhile nothing follows
-# on a machine that is itself kept waiting. (A larger part may be more than there is to be had
-# there: then the limit is never met; so four want it.) Without the limit as much is used, and
-# nothing waits.
+# A tenth of a CPU: the kernel has the limit, and makes the processes wait. The time that passes
+# proves nothing on a busy machine. (A larger share may exceed the free CPU time, and then the limit
+# never applies; so four processes want it.) Without the limit they use as much, and nothing waits.
 throttled() {
 	find /sys/fs/cgroup -path "*/wardfs/$1/cpu.stat" -exec awk '$1 == "nr_throttled" { print $2 }' {} + | sort -n | tail -n 1
 }

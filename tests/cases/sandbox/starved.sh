@@ -12,8 +12,7 @@ export XDG_STATE_HOME="$WARD_TMP/state" XDG_RUNTIME_DIR="$WARD_TMP/run"
 mkdir -p p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 cd p || exit 1
 limits 'cpu-time = 60s' -- true || skip "no control group counts CPU time"
-# Six to a processor, all of which are to be had before the session's: for each there is a seventh
-# at most.
+# Six busy processes for each CPU compete with the session: it gets at most a seventh of a CPU.
 hogs=
 trap 'kill $hogs 2>/dev/null || :' EXIT
 i=$(($(nproc) * 6))

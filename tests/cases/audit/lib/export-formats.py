@@ -56,7 +56,7 @@ for o in ocsf + every:
     assert o["metadata"]["version"] == "1.3.0" and not wrong(o), (wrong(o), o)
 assert {o["class_uid"] for o in every} == set(CLASSES), "a class of no record"
 
-# What the schema asks for and is not there is told: otherwise the above says nothing.
+# Control: the checker reports a missing required member.
 def broken(o, attributes, profiles):
     """o with one thing wrong, in each way that the table of the schema can tell."""
     for name, a in attributes.items():

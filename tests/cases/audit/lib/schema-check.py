@@ -49,7 +49,7 @@ assert whole["probe"]["control"] == "ESRCH", whole["probe"]
 assert whole["grant"]["until"] == "1970-01-01T00:00:00.000000003Z", whole["grant"]
 for name in list(schema["properties"]) + schema["properties"]["kind"]["enum"]:
     assert f"`{name}" in page or f" {name}`" in page or f" {name} " in page or f'"{name}"' in page, name
-# What does not fit is told: otherwise the above says nothing.
+# Control: the checker reports a record that does not match.
 for m, v in (("seq", "1"), ("kind", "opened"), ("time", "now"), ("mac", "00"), ("asked", ["fly"]),
              ("cut", 1), ("frob", 1)):
     assert fits({**whole["exec"], m: v}, schema, "control"), m

@@ -26,7 +26,7 @@ for path in glob.glob(project + "/acked-*"):
             left.add(words[2])
         elif words[0] == "remove":
             left.discard(words[1])
-# What was linked and not unlinked is there; the last one may just have been unlinked unsaid.
+# Linked names that were not unlinked exist. The last unlink may have happened without a message.
 gone = [p for p in left if not os.path.exists(os.path.join(project, p))]
 if missing or len(gone) > 3:
     sys.exit("missing: %s gone: %s" % (missing[:5], gone[:5]))

@@ -6,7 +6,7 @@ seconds = 20 if os.environ.get("WARD_LONG") else 4
 os.makedirs("d", exist_ok=True)
 os.makedirs("e", exist_ok=True)
 os.close(os.open("e/f", os.O_WRONLY | os.O_CREAT))
-# So that no shortage of memory makes the kernel forget what is to be known.
+# Open files stay in the kernel's caches, even if memory is short.
 keep = [os.open(p, os.O_PATH) for p in ("d", "e/f")]
 for i in range(N):
     os.link("e/f", f"d/l{i}")

@@ -30,7 +30,7 @@ names = ["%s/l%d" % (d, i) for d in "abc" for i in range(10)]
 for d in "abc":
     os.mkdir(d)
 open("a/f", "w").close()
-# So that no shortage of memory makes the kernel forget what is to be known.
+# Open files stay in the kernel's caches, even if memory is short.
 keep = [os.open(p, os.O_PATH) for p in ("a/f", "b", "c")]
 for n in names:
     os.link("a/f", n)

@@ -3,7 +3,7 @@
 import os, sys
 def write(path):
     os.close(os.open(path, os.O_WRONLY | os.O_APPEND))
-# So that no shortage of memory makes the kernel forget what is to be known.
+# Open files stay in the kernel's caches, even if memory is short.
 keep = [os.open(path, os.O_PATH) for path in ("outside", "inside")]
 for i in range(60):
     for path in ("outside", "inside"):

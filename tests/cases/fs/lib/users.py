@@ -141,7 +141,7 @@ if counts[0] < 100 or counts[1] < 0 or sum(counts) >= 1000:
     sys.exit("FAIL: open files: %r" % counts)
 same("open files: another user", other.do(open_some), 0)
 same("open files: root", root.do(open_some), 0)
-# What is given back is there again.
+# Returned room can be used again.
 for h in hogs:
     h.do(close_all)
 again = hogs[0].do(open_many)

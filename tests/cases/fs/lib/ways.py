@@ -15,7 +15,7 @@ def sc(nr, *a):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return r
 def any_fd():
-    """The widest that there is to be had: for this program's own use of it."""
+    """The file, opened with the widest rights we get: for this program's own use."""
     for flags in (os.O_RDWR, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_APPEND, os.O_RDONLY, os.O_PATH):
         try:
             return os.open(P, flags)
