@@ -155,6 +155,8 @@ static void answer_always(struct showing *s)
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
 	text[n] = '\0';
+	/* However long it took: what came of it is shown for its moment. */
+	s->now_ns = ward_clock_mono_ns();
 	panel_result(&s->p, n ? text : "wardfs approve could not be started", s->now_ns);
 }
 
@@ -172,6 +174,7 @@ static void send_answer(struct showing *s)
 		char text[512];
 		(void)snprintf(text, sizeof(text), "%s: %s%s%s", panel_member(&s->p, "question"),
 			result ? result : err.text, grant ? ", grant " : "", grant ? grant : "");
+		s->now_ns = ward_clock_mono_ns();
 		panel_result(&s->p, text, s->now_ns);
 		json_decref(done);
 	}
