@@ -51,8 +51,9 @@ char *ward_run_glass_rest(struct ward_running *r)
 	static const char head[] = "wardfs: ";
 	if (!r->glass.len || ward_buf_error(&r->glass) < 0)
 		return NULL;
-	char *text = ward_buf_steal(&r->glass);
-	if (strncmp(text, head, sizeof(head) - 1) == 0)
-		memmove(text, text + sizeof(head) - 1, strlen(text + sizeof(head) - 1) + 1);
-	return text;
+	const char *text = ward_buf_str(&r->glass);
+	const size_t skip = strncmp(text, head, sizeof(head) - 1) == 0 ? sizeof(head) - 1 : 0;
+	char *rest = strdup(text + skip);
+	ward_buf_clear(&r->glass);
+	return rest;
 }
