@@ -96,6 +96,7 @@ static const char *const keep_container[] = {"no", "yes", NULL};
 /* clang-format on */
 
 #define BASE_ONLY WARD_BY_BASE
+#define FLOOR_ONLY WARD_BY_FLOOR
 #define FROM_HOST (WARD_BY_BASE | WARD_BY_FLOOR)
 #define FROM_ANY (WARD_BY_BASE | WARD_BY_FLOOR | WARD_BY_PROJECT)
 
@@ -352,7 +353,11 @@ const struct ward_key ward_keys[] = {
 	KEY(APPROVALS, "approvers", APPROVERS, MAX, FROM_ANY, YES, ALL, "0", INTO(approvers_needed),
 		"How many keys that `approver` names have to sign an answer that gives something "
 		"(docs/approvals.md). From 1 on no grant comes without a signature, and from 2 on none "
-		"from a token."),
+		"from a token, except for `break-glass`."),
+	LIST(APPROVALS, "break-glass", PUBLIC_KEY, ADD, FLOOR_ONLY, YES, ALL, NULL,
+		INTO(break_glass),
+		"A public key, as `wardfs token key` prints one, whose tokens may lift named lines of "
+		"`[guard]` in one session, for an hour at most (docs/grants.md)."),
 	LIST(APPROVALS, "revoked", HOST_PATH, ADD, FROM_HOST, YES, ALL, NULL, INTO(revoked),
 		"A file with ids of tokens that give nothing, one a line. wardfs reads it when a token "
 		"is presented. If wardfs cannot read it, no token gives anything."),

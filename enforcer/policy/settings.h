@@ -178,11 +178,12 @@ struct ward_settings {
 	struct ward_strings auto_signers;   /* public keys: enforcer/policy/signer.h */
 
 	/* [approvals] */
-	uint64_t ask_ns;	       /* how long a request waits for a person */
-	char *ask_command;	       /* host path; NULL: none */
-	struct ward_strings approvers; /* public keys whose tokens and answers count */
-	uint64_t approvers_needed;     /* signed answers that it takes; 0: none */
-	struct ward_strings revoked;   /* host paths: lists of tokens that do not count */
+	uint64_t ask_ns;		 /* how long a request waits for a person */
+	char *ask_command;		 /* host path; NULL: none */
+	struct ward_strings approvers;	 /* public keys whose tokens and answers count */
+	uint64_t approvers_needed;	 /* signed answers that it takes; 0: none */
+	struct ward_strings break_glass; /* public keys whose tokens may lift guards */
+	struct ward_strings revoked;	 /* host paths: lists of tokens that do not count */
 
 	/* [audit] */
 	enum ward_audit_log log;

@@ -377,6 +377,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
 		ward_say(notes.refused);
+	if (notes.glass)
+		ward_say(notes.glass);
 	if (notes.asked)
 		ward_say(notes.asked);
 	if (notes.hidden)

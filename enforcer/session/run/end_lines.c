@@ -271,6 +271,7 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->limits);
 	free(n->commands);
 	free(n->refused);
+	free(n->glass);
 	free(n->asked);
 	free(n->hidden);
 	free(n->unreached);

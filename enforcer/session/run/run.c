@@ -38,6 +38,7 @@
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/reload/reload.h"
 #include "enforcer/session/run/end_lines.h"
+#include "enforcer/session/run/run_glass.h"
 #include "enforcer/session/run/exec_watch.h"
 #include "enforcer/session/run/facts.h"
 #include "enforcer/session/run/no_network.h"
@@ -589,6 +590,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system,
 		r->options->policy ? NULL : r->plan->owner_policy);
+	ret_notes->glass = ward_run_glass_rest(r);
 	ret_notes->asked = ward_note_asked(&r->asks, r->guard.store.name, r->guard.system);
 	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
 	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))

@@ -10,6 +10,7 @@ struct ward_run_notes {
 	char *limits;	     /* which limits were met */
 	char *commands;	     /* how many of an agent's commands were ended */
 	char *refused;	     /* what the policy refused */
+	char *glass;	     /* what a terminal of the command could not show of break glass */
 	char *asked;	     /* which questions ended without a grant */
 	char *hidden;	     /* it failed, and had looked for a secret that is hidden */
 	char *unreached;     /* it failed, and a host that it may reach was not reached */
