@@ -522,6 +522,18 @@ static void end_questions(struct ward_running *r)
 	ward_reload_clear(&r->reload);
 }
 
+/* What the command left in the trees. told: of a mount that does not answer. */
+static void note_files(const struct ward_running *r, const struct ward_executed *found, bool told,
+	struct ward_run_notes *ret)
+{
+	const char *name = r->guard.store.name;
+	ward_cleanup_free char *mount = found->whole || told ? NULL : ward_silent_mount(r->plan);
+	ret->executed = ward_note_executed(found, name, r->guard.system);
+	if (mount)
+		ret->silent = ward_note_silent(mount);
+	ret->left = ward_note_left(found, name, r->guard.system);
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -592,10 +604,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		r->options->policy ? NULL : r->plan->owner_policy);
 	ret_notes->glass = ward_run_glass_rest(r);
 	ret_notes->asked = ward_note_asked(&r->asks, r->guard.store.name, r->guard.system);
-	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
-	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
-		ret_notes->silent = ward_note_silent(silent);
-	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
+	note_files(r, &found, silent != NULL, ret_notes);
 	ret_notes->listened = ward_note_listened(r->listened.port);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)
