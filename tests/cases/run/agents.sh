@@ -230,22 +230,6 @@ for name in claude codex gemini opencode aider; do
 	[ "$ERR" = "$said" ] || fail "$name: $ERR"
 	expect 0 "$WARDFS" policy check --strict "$name"
 done
-# What they try every day is recorded and not printed. Controls: the same of another name.
-printf '#!/bin/sh\n%s\n' 'f=$CODEX_HOME/.tmpAbc; echo x >"$f"; ! mv "$f" "$CODEX_HOME/$1" 2>/dev/null' \
-	>"$HOME/.local/bin/codex"
-expect 0 "$WARDFS" run --session daily -- codex config.toml
-hasnt "$ERR" refused
-expect 0 "$WARDFS" audit denials --expected daily
-has "$OUT" "-> /var/agent/codex/config.toml"
-expect 0 "$WARDFS" run -- codex AGENTS.md
-has "$ERR" "1 refused: rename /var/agent/codex/.tmpAbc (codex:"
-printf '#!/bin/sh\n! curl -s -m 20 "https://$1/"\n' >"$HOME/.local/bin/opencode"
-registry=$("$WARDFS" profile show opencode | sed -n 's/^host = \(registry\..*\)/\1/p')
-[ -n "$registry" ] || fail "opencode expects no registry"
-expect 0 "$WARDFS" run -- opencode "$registry"
-hasnt "$ERR" refused
-expect 0 "$WARDFS" run -- opencode registry.example
-has "$ERR" "1 refused: connect registry.example:443 (opencode:"
 expect 0 "$WARDFS" run --policy agent -- sh -c 'mkdir -p "$XDG_DATA_HOME/x" && test -w "$XDG_DATA_HOME/x"'
 expect 1 "$WARDFS" policy explain --policy agent connect example.org:443
 # One that is installed where no profile looks is shown with what lies around it, also behind a
