@@ -37,6 +37,8 @@ static json_t *status_json(const struct ward_running *r)
 	ward_limits_not_held(r->limits, not_held);
 	ward_granting_status(r->granting, o);
 	json_object_set_new(o, "not_held", not_held);
+	if (ward_ask_fs_silent(&r->ask_fs))
+		json_object_set_new(o, "silent", json_string("wardfs-fs"));
 	return o;
 }
 
