@@ -201,7 +201,8 @@ static void look_away(void *arg, short revents)
 
 /*
  * A command may begin late: its program waits for a person's answer, or for wardfs-fs as every
- * process of the session does. Only a supervisor that is silent keeps us waiting for nothing.
+ * process of the session does, or wardfs-init is stopped. Only a supervisor that is silent keeps us
+ * waiting for nothing.
  */
 static void stop_looking(struct ward_client *c)
 {
@@ -223,8 +224,11 @@ static void hear_beside(void *arg, short revents)
 	if (r == -EAGAIN)
 		return;
 	const char *error = r == 0 ? json_string_value(json_object_get(o, "error")) : NULL;
-	if (error && !c->begun)
-		ward_tellf("wardfs: session %s: %s; waiting\n", c->session, error);
+	if (r == 0 && !c->begun)
+		ward_tellf("wardfs: session %s: %s; waiting\n", c->session,
+			error ? error
+			      : "it has not begun: its program needs an answer (wardfs approve), or "
+				"wardfs-init is stopped or frozen");
 	json_decref(o);
 	stop_looking(c);
 }

@@ -56,8 +56,8 @@ struct ward_client {
 int ward_client_open(const struct ward_client_kind *kind, const char *session, unsigned apart,
 	struct ward_client *c, struct ward_err *err) ward_must_check;
 /*
- * The request was sent: until the end. If nothing has begun for a while, it says that wardfs-fs
- * does not answer. If the supervisor does not, that is the end.
+ * The request was sent: until the end. If nothing has begun for a while, it says once what it
+ * waits for. A supervisor that does not answer is the end.
  */
 void ward_client_loop(struct ward_client *c);
 /* It is over, with this exit status. What else is ready in the same round waits for nobody. */

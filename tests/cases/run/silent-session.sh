@@ -56,6 +56,20 @@ kill -CONT "$fs"
 wait $exec || fail "exec: exit $?: $(cat ../said)"
 [ "$(cat ../later)" = later ] || fail "the command did nothing: $(cat ../said)"
 fine
+
+echo "--- wardfs-init, which starts commands"
+stopped=$(status_of silent init_pid)
+kill -STOP "$stopped"
+"$WARDFS" exec silent -- echo later >../later 2>../said &
+exec=$!
+said() {
+	grep -q '^wardfs: session silent: it has not begun: .*wardfs-init is stopped or frozen; waiting$' ../said
+}
+wait_until 120 said || fail "exec says: $(cat ../said)"
+kill -CONT "$stopped"
+wait $exec || fail "exec: exit $?: $(cat ../said)"
+[ "$(cat ../later)" = later ] || fail "the command did nothing: $(cat ../said)"
+fine
 expect 0 "$WARDFS" kill silent
 wait $run || :
 trap - EXIT
