@@ -34,8 +34,8 @@ static inline void ward_order_lock_begin(pthread_rwlock_t *lock)
 
 static inline void ward_order_lock_end(pthread_rwlock_t *lock, bool locked)
 {
-	__tsan_mutex_post_lock(lock,
-		__tsan_mutex_try_lock | (locked ? 0 : __tsan_mutex_try_lock_failed), 0);
+	__tsan_mutex_post_lock(
+		lock, __tsan_mutex_try_lock | (locked ? 0 : __tsan_mutex_try_lock_failed), 0);
 }
 #else
 static inline void ward_order_answer(struct ward_fs_tree *tree)

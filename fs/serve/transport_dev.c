@@ -43,8 +43,8 @@ struct ward_transport {
 	char *buf;
 
 	pthread_mutex_t lock; /* protects settled */
-	pthread_cond_t told; /* CLOCK_MONOTONIC */
-	bool settled; /* INIT was answered, or never will be */
+	pthread_cond_t told;  /* CLOCK_MONOTONIC */
+	bool settled;	      /* INIT was answered, or never will be */
 
 	/* the reader thread's own */
 	bool held;	  /* our request at /dev/cpu_dma_latency is in force */

@@ -255,8 +255,8 @@ static void look_silent(void *arg, short revents)
 	if (c->beside >= 0 || ward_control_runtime(&runtime, &err) < 0 ||
 		ward_control_connect(runtime, c->session, &c->beside, &err) < 0 ||
 		ward_control_send(c->beside, request, NULL, 0) < 0 ||
-		ward_pollset_add(&c->set, TURN_SILENT, c->beside, POLLIN, hear_beside, c,
-			&c->heard) < 0)
+		ward_pollset_add(
+			&c->set, TURN_SILENT, c->beside, POLLIN, hear_beside, c, &c->heard) < 0)
 		silent(c);
 	else
 		c->look_ns = ward_clock_mono_ns() + SILENT_NS;
