@@ -40,6 +40,7 @@
 #include "fs/ops/lock_count.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/policy_swap.h"
+#include "fs/review/review.h"
 #include "fs/quota/quota.h"
 #include "fs/replay/replay.h"
 #include "fs/request/questions.h"
@@ -59,7 +60,7 @@
 #define POLICY_MAX ((size_t)64 << 20)
 #define FLAGS_ALL                                                                                  \
 	(WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS |             \
-		WARD_FS_MOVES)
+		WARD_FS_MOVES | WARD_FS_REVIEW)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
 #define GROUPS_MAX 65536U
 
@@ -98,9 +99,11 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		t->path = ward_msg_get_str(r);
 		t->elsewhere = ward_msg_get_u32(r);
 		kind = ward_msg_get_u32(r);
-		if (!t->path || t->path[0] != '/' || kind > WARD_FS_TREE_FILES)
+		if (!t->path || t->path[0] != '/' || kind > WARD_FS_TREE_STAGED ||
+			(kind == WARD_FS_TREE_STAGED && !(fs->flags & WARD_FS_REVIEW)))
 			return -EBADMSG;
 		t->files = kind == WARD_FS_TREE_FILES;
+		t->stages = kind == WARD_FS_TREE_STAGED;
 		t->path_len = strlen(t->path);
 		pthread_mutex_init(&t->left.lock, NULL);
 		pthread_mutex_init(&t->lock_waits_lock, NULL);
@@ -311,6 +314,43 @@ static void on_signal(int sig)
 	/* Only there to interrupt fcntl(2) and flock(2) (ops_lock.c). */
 }
 
+/* A file of the host was staged: what has it open is to read what is staged. */
+static void on_staged(void *user, const struct ward_file_id *id)
+{
+	struct ward_fs *fs = user;
+
+	for (size_t i = 0; i < fs->n_trees; i++)
+		if (fs->trees[i].nodes)
+			ward_handles_fresh(fs->trees[i].nodes, id);
+}
+
+/* As the owner, who owns the store and what is copied. */
+static int stage(struct ward_fs *fs, struct ward_err *err)
+{
+	int r;
+
+	if (!(fs->flags & WARD_FS_REVIEW))
+		return 0;
+	if (fs->flags & WARD_FS_ALLOW_OTHER)
+		return ward_err_set(err, -EINVAL, "staged changes are one owner's");
+	r = ward_review_new(WARD_FD_FS_REVIEW, &fs->review, err);
+	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
+		/* Two spellings of a name could be staged as two files. */
+		if (fs->trees[i].stages && (fs->trees[i].folds || fs->trees[i].folds_each))
+			return ward_err_set(err, -EOPNOTSUPP,
+				"%s: changes of a file system that takes several spellings for "
+				"one name cannot be staged",
+				fs->trees[i].path);
+		r = ward_review_add_root(
+			fs->review, fs->trees[i].root_fd, fs->trees[i].stages, err);
+	}
+	if (r == 0) {
+		ward_review_on_staged(fs->review, on_staged, fs);
+		ward_backing_stage(fs->review);
+	}
+	return r;
+}
+
 static int confine(struct ward_fs *fs, struct ward_err *err)
 {
 	const struct sigaction sa = {.sa_handler = on_signal};
@@ -322,6 +362,8 @@ static int confine(struct ward_fs *fs, struct ward_err *err)
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++)
 		if ((r = ward_backing_init(&fs->trees[i], err)) == 0)
 			r = ward_folding_root(&fs->trees[i], err);
+	if (r == 0)
+		r = stage(fs, err);
 	if (r == 0)
 		r = ward_swap_folded(fs, fs->policy, &fs->folded, err);
 	if (r == 0)
@@ -369,7 +411,7 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		if (r == 0)
 			r = ward_beneath_new(t, &t->beneath, err);
 		/* Answers made ahead are made as the owner, not as one of many callers. */
-		if (r == 0 && !(fs->flags & WARD_FS_ALLOW_OTHER))
+		if (r == 0 && !(fs->flags & (WARD_FS_ALLOW_OTHER | WARD_FS_REVIEW)))
 			r = ward_ahead_new(t, &t->ahead, err);
 		if (r == 0)
 			r = ward_session_new(t, err);

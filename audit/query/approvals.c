@@ -111,11 +111,13 @@ static int take_grant(struct reading *r, const json_t *rec)
 	/* The answer that it comes from follows, and has the row. */
 	if (how && strcmp(how, "answer") == 0)
 		return 0;
-	json_t *row = add_row(r);
+	json_t *row = add_row(r), *lifts = json_object_get(json_object_get(rec, "detail"), "lifts");
 	if (!row)
 		return -ENOMEM;
 	copy_about(row, rec);
 	copy_decided(row, rec);
+	if (lifts)
+		json_object_set(row, "lifts", lifts);
 	json_object_set_new(g, "answers", json_true());
 	return json_array_append(json_object_get(row, "grants"), g);
 }
@@ -211,6 +213,11 @@ static void put_what(struct ward_buf *b, const json_t *rec)
 {
 	const json_t *port = json_object_get(rec, "port");
 	const char *host = ward_query_text(rec, "host");
+	for (const char *p = ward_query_text(rec, "lifts"), *at = p; p && *at; at++) {
+		put(b, at == p ? "BREAK GLASS lifts [guard] " : "",
+			(char[]){*at == '\n' ? ',' : *at, 0}, "");
+		put(b, "", at[1] ? "" : ": ", "");
+	}
 	put_list(b, json_object_get(rec, "asked"), ",");
 	put(b, b->len ? " " : "", ward_query_text(rec, "path"), "");
 	put(b, " -> ", ward_query_text(rec, "path2"), "");

@@ -24,6 +24,7 @@
  *   result            as in that record; "open": no answer is in the trail
  *   request action asked path path2 host addr port rule rule_text   what it was about
  *   by uid login_uid terminal how scope duration text token key     who decided, and how
+ *   lifts             of a break-glass grant: the lines of [guard], one a line
  *   question          all that was shown: the `detail` of the `ask`
  *   shown             its digest
  *   grants            [{grant, seq, time, asked, path, host, until, uses, text, used, end,

@@ -100,10 +100,23 @@ static uint32_t rights_of(const json_t *list)
 	return rights;
 }
 
+/* --- policies --- */
+
+static struct ward_policy *policy_of(struct in_force *f)
+{
+	struct ward_err ignored = WARD_ERR_INIT;
+	if (!f->policy && !f->unreadable)
+		f->unreadable =
+			!f->sources->len || ward_policy_decode(f->sources->data, f->sources->len,
+						    &f->policy, &ignored) < 0;
+	return f->policy;
+}
+
 /* --- grants --- */
 
 /* NULL: there is none, and the grant is not judged. */
-static struct ward_grants *set_of(const char *pattern, uint32_t rights, int *ret_error)
+static struct ward_grants *set_of(
+	const char *pattern, uint32_t rights, const char *lifts, int *ret_error)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
 	struct ward_grants *set = NULL;
@@ -116,6 +129,9 @@ static struct ward_grants *set_of(const char *pattern, uint32_t rights, int *ret
 		.rights = rights,
 		.pattern = (char *)(uintptr_t)ward_buf_str(&plain),
 		.issuer = (char *)(uintptr_t) "",
+		.reason = lifts ? (char *)(uintptr_t) "-" : NULL,
+		.until_ns = lifts ? UINT64_MAX : 0,
+		.lifts = (char *)(uintptr_t)lifts,
 		.session = (char *)(uintptr_t) ""};
 	const int r = ward_grants_add(set, &g, NULL, &ignored);
 	if (r == 0)
@@ -139,7 +155,8 @@ int ward_access_again_grant(struct ward_access_again *a, const json_t *rec)
 	if (!v[a->n_given].id)
 		return -ENOMEM;
 	if (path)
-		v[a->n_given].set = set_of(path, rights_of(json_object_get(rec, "asked")), &r);
+		v[a->n_given].set = set_of(path, rights_of(json_object_get(rec, "asked")),
+			ward_query_text(json_object_get(rec, "detail"), "lifts"), &r);
 	a->n_given++;
 	return r;
 }
@@ -154,7 +171,47 @@ static int covers(struct ward_grants *set, const char *path, uint32_t rights)
 	if (ward_unescape(&plain, path, strlen(path)) < 0 || ward_buf_error(&plain) < 0)
 		return 1;
 	int r = ward_grants_match(set, plain.data, plain.len, 0, 0, &m);
-	return r < 0 ? r : (rights & ~m.rights) == 0;
+	return r < 0 ? r : (rights & ~(m.rights | m.glass_rights)) == 0;
+}
+
+/* 1: by this policy the grant lifts no guard that it may not, or that is unknown. -ENOMEM. */
+static int unguarded(struct in_force *f, struct ward_grants *set, const char *path, uint32_t rights)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
+	const struct ward_policy *p = policy_of(f);
+	const struct ward_state *s = NULL;
+	struct ward_granted m;
+	if (!p || ward_unescape(&plain, path, strlen(path)) < 0 || ward_buf_error(&plain) < 0)
+		return 1;
+	int r = ward_policy_walk(p, plain.data, plain.len, &s);
+	if (r < 0)
+		return r == -ENOMEM ? r : 1;
+	r = ward_grants_match(set, plain.data, plain.len, 0, 0, &m);
+	const struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = rights, .state = s, .grants = &m};
+	/* What is a secret depends on what is in the file. */
+	if (r == 0)
+		r = ward_policy_secret(s) ||
+		    ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW;
+	ward_policy_state_put(p, s);
+	return r;
+}
+
+/* The same by one of the policies that can have been in force, at one of the two names. */
+static int unguarded_then(
+	struct ward_access_again *a, const json_t *rec, struct ward_grants *set, uint32_t rights)
+{
+	const uint64_t seq = (uint64_t)json_integer_value(json_object_get(rec, "seq"));
+	const char *const paths[] = {ward_query_text(rec, "path"), ward_query_text(rec, "path2")};
+	size_t at = 0;
+	int r = a->n == 0;
+	while (at + 1 < a->n && a->v[at + 1].seq < seq)
+		at++;
+	for (size_t i = at ? at - 1 : 0; i < a->n && i <= at + 1; i++)
+		for (size_t k = 0; k < 2; k++)
+			if (r == 0 && paths[k])
+				r = unguarded(&a->v[i], set, paths[k], rights);
+	return r;
 }
 
 int ward_access_again_use(struct ward_access_again *a, const json_t *rec, const char **ret_why)
@@ -175,20 +232,12 @@ int ward_access_again_use(struct ward_access_again *a, const json_t *rec, const 
 		r = covers(set, ward_query_text(rec, "path2"), rights);
 	if (r == 0)
 		*ret_why = "the grant does not cover the path";
+	if (r == 1 && (r = unguarded_then(a, rec, set, rights)) == 0)
+		*ret_why = "a guard stands against the grant";
 	return r < 0 ? r : 0;
 }
 
-/* --- policies --- */
-
-static struct ward_policy *policy_of(struct in_force *f)
-{
-	struct ward_err ignored = WARD_ERR_INIT;
-	if (!f->policy && !f->unreadable)
-		f->unreadable =
-			!f->sources->len || ward_policy_decode(f->sources->data, f->sources->len,
-						    &f->policy, &ignored) < 0;
-	return f->policy;
-}
+/* --- accesses --- */
 
 /* 1: it allows that, or that is unknown. */
 static int allows(struct in_force *f, const struct ward_buf *path, uint32_t rights)

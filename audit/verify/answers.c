@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "audit/query/query.h"
+#include "audit/verify/glass.h"
 #include "audit/verify/signatures.h"
 #include "enforcer/base/cleanup.h"
 
@@ -179,6 +180,16 @@ static const char *wrong_unasked(const struct ward_answers *a, const json_t *rec
 	return why;
 }
 
+/* By none of the policies that can have been in force a key stands for what it lifts. */
+static const char *wrong_glass(const struct ward_answers *a, const json_t *rec)
+{
+	const char *why = NULL;
+	for (size_t i = 0; i < a->n_settings; i++)
+		if (!(why = ward_glass_wrong(a->settings[i], rec)))
+			break;
+	return why;
+}
+
 static int take_grant(struct ward_answers *a, const json_t *rec, const char **ret_why)
 {
 	const char *id = ward_query_text(rec, "grant"), *how = ward_query_text(rec, "how");
@@ -187,8 +198,11 @@ static int take_grant(struct ward_answers *a, const json_t *rec, const char **re
 	if (!id)
 		return 0;
 	*ret_why = wrong_who(a, rec);
+	if (!*ret_why)
+		*ret_why = wrong_glass(a, rec);
 	if (!how || strcmp(how, "answer") != 0) {
-		if (!*ret_why)
+		/* The floor names who may break glass: approvers do not count for that. */
+		if (!*ret_why && (!how || strcmp(how, "break-glass") != 0))
 			*ret_why = wrong_unasked(a, rec);
 		return 0;
 	}

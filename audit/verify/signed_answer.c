@@ -59,13 +59,16 @@ static bool complete(const json_t *o)
 	static const char *const must[] = {"session", "question", "digest", "rights", "what"};
 	const char *answer = text_of(o, "answer");
 	const bool timed = is(answer, "for"), covers = is(answer, "pattern");
-	const bool with = text_of(o, "pattern") != NULL;
+	const char *pattern = text_of(o, "pattern");
+	/* An empty one would be none, and the answer then for what was asked. */
+	const bool with = pattern != NULL;
 	size_t n = sizeof(must) / sizeof(*must) + 2 + with + timed;
 	for (size_t i = 0; i < sizeof(must) / sizeof(*must); i++)
 		if (!text_of(o, must[i]))
 			return false;
 	n += text_of(o, "what2") != NULL;
-	return (timed || covers || is(answer, "once") || is(answer, "path")) &&
+	return (!pattern || *pattern) &&
+	       (timed || covers || is(answer, "once") || is(answer, "path")) &&
 	       (with ? timed || covers : !covers) &&
 	       timed == number_within(o, "seconds", FOR_MAX) &&
 	       number_within(o, "until", SECONDS_MAX) && json_object_size(o) == n;

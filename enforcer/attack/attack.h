@@ -17,6 +17,9 @@
 /* Longest proof that an attempt brings back, with its NUL. */
 #define WARD_PROOF_SIZE 40
 
+/* How many files "flood" makes. */
+#define WARD_TRAIL_FLOOD 500
+
 enum ward_attack_group {
 	WARD_ATTACK_OUTSIDE,	 /* read and write outside of the workspace */
 	WARD_ATTACK_NETWORK,	 /* reach the network, or services of this host */
@@ -28,6 +31,9 @@ enum ward_attack_group {
 	WARD_ATTACK_CONFINEMENT, /* run with less around it than a sandbox has */
 	WARD_ATTACK_EXHAUST,	 /* use up what the host has; each says its bound */
 	WARD_ATTACK_DESCRIPTORS, /* use what the caller left open */
+	WARD_ATTACK_TERMINAL,	 /* steer the caller's terminal */
+	WARD_ATTACK_TRAIL,	 /* silence, forge or flood the sandbox's records */
+	WARD_ATTACK_APPROVALS,	 /* have others act with the caller's rights */
 	WARD_ATTACK_GROUPS
 };
 
@@ -43,11 +49,14 @@ enum ward_attack_evidence {
 	WARD_SEEN_CHANGE,  /* the attempt's target outside is not as it was */
 	WARD_SEEN_VICTIM,  /* the victim process is not as it was */
 	WARD_SEEN_PROCESS, /* a process lives on after the sandbox */
-	WARD_SEEN_GAIN,	 /* /proc of the attempt's process shows a new descriptor, namespace, mount,
-			    id or capability */
-	WARD_SEEN_LACK,	 /* the kernel answers nobody who lacks what `needs` says: /proc shows that
-			    it is lacking */
-	WARD_SEEN_STATE, /* /proc shows what `needs` says of the process, whatever it does */
+	WARD_SEEN_GAIN, /* /proc of the attempt's process shows a new descriptor, namespace, mount,
+			   id or capability */
+	WARD_SEEN_LACK, /* the kernel answers nobody who lacks what `needs` says: /proc shows that
+			   it is lacking */
+	WARD_SEEN_TERMINAL, /* a terminal is not as it was */
+	WARD_SEEN_OUTPUT,   /* what was in the file of errors before is not as it was */
+	WARD_SEEN_TRAIL,    /* a file changed that no record names, or a record is forged */
+	WARD_SEEN_STATE,    /* /proc shows what `needs` says of the process, whatever it does */
 };
 
 /* `needs` of WARD_SEEN_LACK: a number of a capability (linux/capability.h), or this. */
@@ -93,6 +102,8 @@ struct ward_facts {
 	char *queue;	  /* a POSIX message queue that holds a secret */
 	char *shared;	  /* a file in /dev/shm with a secret */
 	char *handle;	  /* the file handle of `secret`: "TYPE:HEXADECIMAL" */
+	char *terminal;	  /* a terminal of another session's */
+	char *runtime;	  /* a directory in the runtime directory, with a socket and a file */
 	char *address;	  /* another address of this host than the loopback's */
 	uint64_t tcp;	  /* a TCP port, on all addresses, whose server tells a secret */
 	uint64_t udp;	  /* a UDP port that answers with a secret */

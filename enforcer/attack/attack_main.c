@@ -361,6 +361,8 @@ static int attack_once(const struct args *a, struct ward_attack_outcome *all, si
 		ward_tellf("wardfs attack: %s\n", why);
 		status = EXIT_USAGE;
 	} else if (sandbox_of(a, &w, &words, &sandbox) == 0) {
+		if (!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0))
+			w.wardfs = words[0];
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
 			tell_start(why);
 		} else {

@@ -32,6 +32,8 @@ static const struct fact {
 	TEXT(shared),
 	TEXT(address),
 	TEXT(handle),
+	TEXT(terminal),
+	TEXT(runtime),
 	NUMBER(tcp),
 	NUMBER(udp),
 	NUMBER(segment),

@@ -13,6 +13,8 @@ const struct ward_knock_layer ward_knock_layers[] = {
 	{"guard", "path rules", NULL},
 	{"seccomp", "seccomp", NULL},
 	{"landlock", "Landlock", "the view and the pid, ipc and network namespaces"},
+	{"mount-namespace", "mount namespace", NULL},
+	{"user-namespace", "user namespace", NULL},
 	{"network-namespace", "network namespace", NULL},
 	{"ipc-namespace", "ipc namespace", NULL},
 	{"uts-namespace", "uts namespace", NULL},

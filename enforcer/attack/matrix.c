@@ -2,10 +2,14 @@
 #include "enforcer/attack/matrix.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "enforcer/attack/knock.h"
 #include "enforcer/attack/presets.h"
@@ -95,7 +99,8 @@ static int once(const struct ward_matrix_of *of, const char *layer, struct ward_
 	e = errno;
 	if (r < 0)
 		snprintf(why, size, "programs without a layer: %s", strerror(e));
-	else if ((words = ward_words_wardfs(program, of->policy, of->mode, w.session)))
+	w.wardfs = program;
+	if (r == 0 && (words = ward_words_wardfs(program, of->policy, of->mode, w.session)))
 		r = ward_observe(&w, words, false, v, n, why, size) < 0;
 	ward_words_free(words);
 	free(program);
@@ -104,12 +109,49 @@ static int once(const struct ward_matrix_of *of, const char *layer, struct ward_
 	return r;
 }
 
+struct mounts {
+	int was, here; /* a namespace and the current directory in it; -1: not left */
+};
+
+/* wardfs without its mount namespace changes the mounts of the one that it is started in: a new one
+   for that run, or -1. An ordinary user's wardfs changes none without one. */
+static int own_mounts(struct mounts *ret)
+{
+	if (getuid() != 0)
+		return 0;
+	ret->was = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	ret->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->was < 0 || ret->here < 0 || unshare(CLONE_NEWNS) < 0 ||
+			       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0
+		       ? -1
+		       : 0;
+}
+
+/* Back, and with the last process of the other one its mounts are gone. */
+static int leave_mounts(struct mounts *m)
+{
+	const int r = m->was < 0					      ? 0
+		      : setns(m->was, CLONE_NEWNS) < 0 || fchdir(m->here) < 0 ? -1
+									      : 0;
+	if (m->was >= 0)
+		close(m->was);
+	if (m->here >= 0)
+		close(m->here);
+	return r;
+}
+
 /* 0, 1: nothing that names it finds it, or -1. */
 static int without(const struct ward_matrix_of *of, struct lack *l, const bool *before,
 	struct ward_attack_outcome *v, size_t n, char *why, size_t size)
 {
-	const int r = once(of, l->layer->name, v, n, why, size);
-	if (r < 0)
+	struct mounts mounts = {-1, -1};
+	int r = -1;
+
+	if (strcmp(l->layer->name, "mount-namespace") == 0 && own_mounts(&mounts) < 0)
+		snprintf(why, size, "a mount namespace for the run: %s", strerror(errno));
+	else
+		r = once(of, l->layer->name, v, n, why, size);
+	if (leave_mounts(&mounts) < 0 || r < 0)
 		return -1;
 	l->starts = r == 0;
 	if (l->starts)

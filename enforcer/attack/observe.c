@@ -9,14 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "enforcer/attack/look.h"
+#include "enforcer/attack/trail_look.h"
+#include "enforcer/base/out.h"
 
 #define ARGS_MAX 256
 /* A sandbox that says nothing for so long is ended. */
@@ -30,7 +34,8 @@ struct place {
 	bool outside, alone, owned, verbose; /* owned: in namespaces of its own, with all
 						capabilities; alone: no sandbox */
 	pid_t pid;
-	int to, from, said; /* said: where its messages go, unless verbose */
+	int to, from, said; /* said: where its messages go, behind a secret */
+	struct ward_terminal terminal;
 };
 
 /* --- starting and talking --- */
@@ -66,10 +71,13 @@ static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 	size_t n = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!p->verbose)
-		dup2(p->said, 2);
-	for (int i = 0; i < 2; i++)
-		fcntl(w->left[i], F_SETFD, 0);
+	dup2(p->said, 2);
+	/* As a shell in a terminal starts it. */
+	if (setsid() > 0 && p->terminal.slave >= 0)
+		(void)ioctl(p->terminal.slave, TIOCSCTTY, 0);
+	for (int i = 0; i < WARD_PASSED_COUNT; i++)
+		if (w->left[i] >= 0)
+			fcntl(w->left[i], F_SETFD, 0);
 	if (p->owned)
 		own_namespaces();
 	for (char *const *a = p->outside ? NULL : p->argv; a && *a && n < ARGS_MAX - 5; a++)
@@ -129,6 +137,7 @@ static void leave(struct place *p)
 		close(p->from);
 	p->pid = 0;
 	p->to = p->from = -1;
+	ward_terminal_close(&p->terminal);
 }
 
 static bool enter(struct place *p, const struct ward_world *w)
@@ -137,6 +146,9 @@ static bool enter(struct place *p, const struct ward_world *w)
 	char line[128], hello[64];
 
 	p->to = p->from = -1;
+	p->terminal = (struct ward_terminal)WARD_TERMINAL_NONE;
+	/* The host may have none left: its attempts are then without a control. */
+	(void)!ward_terminal_open(&p->terminal);
 	if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
 		return false;
 	p->pid = fork();
@@ -171,12 +183,56 @@ static bool by_look(enum ward_attack_evidence e)
 	return e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK || e == WARD_SEEN_STATE;
 }
 
+/* What stands in the file of errors from before: another number if it is not as it was. */
+static uint64_t before_errors(const struct place *p)
+{
+	char text[WARD_PROOF_SIZE] = "";
+	struct stat st = {0};
+
+	(void)!pread(p->said, text, sizeof(text) - 1, 0);
+	text[strcspn(text, "\n")] = '\0';
+	(void)fstat(p->said, &st);
+	return ward_mix(
+		ward_mix(WARD_MIX_BEGIN, text, strlen(text)), &st.st_mode, sizeof(st.st_mode));
+}
+
+static void prepare_errors(const struct place *p, const struct ward_world *w)
+{
+	(void)fchmod(p->said, 0600);
+	(void)!pwrite(p->said, w->before, strlen(w->before), 0);
+	(void)!pwrite(p->said, "\n", 1, (off_t)strlen(w->before));
+}
+
+static uint64_t scene_of(
+	const struct place *p, const struct ward_world *w, const struct ward_attempt *a)
+{
+	uint64_t h = ward_world_scene(w, a);
+	if (a->evidence == WARD_SEEN_OUTPUT)
+		h = before_errors(p);
+	if (a->evidence == WARD_SEEN_TERMINAL) {
+		const uint64_t own = ward_terminal_scene(&p->terminal);
+		h = ward_mix(h, &own, sizeof(own));
+	}
+	return h;
+}
+
+/* What is written to a terminal arrives a little later. */
+static bool scene_changed(const struct place *p, const struct ward_world *w,
+	const struct ward_attempt *a, uint64_t before, bool did)
+{
+	for (int i = 0;
+		did && a->evidence == WARD_SEEN_TERMINAL && i < 40 && scene_of(p, w, a) == before;
+		i++)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	return scene_of(p, w, a) != before;
+}
+
 static bool attempt_once(struct place *p, struct ward_world *w, const struct ward_attempt *a,
 	const char *later, struct ward_ran *ran)
 {
 	char line[128], command[128], name[16];
 	struct ward_look before, after, own;
-	const uint64_t scene = ward_world_scene(w, a), victim = ward_world_victim(w);
+	const uint64_t scene = scene_of(p, w, a), victim = ward_world_victim(w);
 
 	snprintf(command, sizeof(command), "ready %s %s\n", a->name, later);
 	if (!ask(p, command, line))
@@ -200,14 +256,16 @@ static bool attempt_once(struct place *p, struct ward_world *w, const struct war
 	ran->unready = strncmp(line, "unready", 7) == 0;
 	if (a->evidence == WARD_SEEN_SECRET)
 		ran->effect = ran->did && ward_world_told(w, line + 4);
-	else if (a->evidence == WARD_SEEN_CHANGE)
-		ran->effect = ward_world_scene(w, a) != scene;
+	else if (a->evidence == WARD_SEEN_CHANGE || a->evidence == WARD_SEEN_TERMINAL ||
+		 a->evidence == WARD_SEEN_OUTPUT || a->evidence == WARD_SEEN_TRAIL)
+		ran->effect = scene_changed(p, w, a, scene, ran->did);
 	else if (a->evidence == WARD_SEEN_VICTIM)
 		ran->effect = victim_changed(w, victim, ran->did);
 	else if (a->evidence == WARD_SEEN_GAIN)
 		ran->effect = gain != NULL;
 	else if (a->evidence == WARD_SEEN_LACK)
-		ran->effect = ran->did;
+		/* A kernel of the sandbox's own may have answered. */
+		ran->effect = ran->did && ran->looked;
 	else if (a->evidence == WARD_SEEN_STATE)
 		ran->effect = ran->looked && (ward_look_at(getpid(), &own) < 0 ||
 						     ward_look_state(&own, &before, a->needs));
@@ -270,8 +328,11 @@ static bool round_of(
 		if (!running && (starts++ >= STARTS_MAX || !(running = enter(p, w))))
 			break;
 		ever = true;
-		if (!later)
+		if (!later) {
 			ward_world_prepare(w, v[i].attempt, p->outside);
+			ward_terminal_prepare(&p->terminal, w->typed);
+			prepare_errors(p, w);
+		}
 		*ran = (struct ward_ran){0};
 		if (!attempt_once(p, w, v[i].attempt, later ? "later" : "", ran)) {
 			*ran = (struct ward_ran){.ended = true};
@@ -287,6 +348,50 @@ static bool round_of(
 			ran->effect = lives_on(w, v[i].attempt) && ran->ran;
 	}
 	return ever;
+}
+
+/* --- the trail --- */
+/*
+ * An attempt on the trail changed a file: in ran->effect until here. It is broken if no record
+ * names the file, or if one says what nobody did.
+ */
+static bool trail_broken(const struct ward_world *w, const struct ward_trail_look *t,
+	const struct ward_attempt *a, const struct ward_ran *ran)
+{
+	char end[160], forged[64];
+
+	snprintf(forged, sizeof(forged), "forged-%s", w->facts.token);
+	if (strncmp(a->name, "forge-", 6) == 0)
+		return ran->did && ward_trail_forged(t, forged);
+	if (strcmp(a->name, "flood") == 0 && ran->effect) {
+		for (int i = 0; i < WARD_TRAIL_FLOOD; i++) {
+			snprintf(end, sizeof(end), "/%s/trail-flood/%04d", w->work_name, i);
+			if (!ward_trail_names(t, end))
+				return true;
+		}
+		return !ward_trail_intact(t);
+	}
+	snprintf(end, sizeof(end), "/%s/trail-%s", w->work_name, a->name);
+	return ran->effect && !ward_trail_names(t, end);
+}
+
+static void look_at_trail(const struct ward_world *w, struct ward_attack_outcome *v, size_t n)
+{
+	struct ward_trail_look *t = w->wardfs ? ward_trail_read(w->wardfs, w->session) : NULL;
+	char facts[64];
+
+	snprintf(facts, sizeof(facts), "/%s/facts", w->work_name);
+	/* A trail that does not have what every run reads is no evidence. */
+	const bool read = t && ward_trail_names(t, facts);
+	for (size_t i = 0; i < n; i++) {
+		struct ward_ran *in = &v[i].inside, *out = &v[i].outside;
+		if (v[i].attempt->evidence != WARD_SEEN_TRAIL)
+			continue;
+		out->effect |= out->did;
+		in->looked = read;
+		in->effect = read && trail_broken(w, t, v[i].attempt, in);
+	}
+	ward_trail_look_free(t);
 }
 
 /* --- the verdict --- */
@@ -306,6 +411,14 @@ static bool lacking(const char *said)
 	return false;
 }
 
+/* The world could not make what the attempt is about; or terminals take no input from programs
+   (the setting dev.tty.legacy_tiocsti). */
+static bool missing(const struct ward_attack_outcome *o)
+{
+	return strcmp(o->outside.said, "ENODEV") == 0 ||
+	       (o->attempt->evidence == WARD_SEEN_TERMINAL && strcmp(o->outside.said, "EIO") == 0);
+}
+
 static void untested(struct ward_attack_outcome *o, const char *why)
 {
 	o->verdict = WARD_ATTACK_UNTESTED;
@@ -322,7 +435,10 @@ static void judge(struct ward_attack_outcome *o)
 		out->effect  ? "did"
 		: *out->said ? out->said
 			     : "not made");
-	if (in->effect) {
+	if (e == WARD_SEEN_TRAIL && !in->looked) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "there is no trail that wardfs can read");
+	} else if (in->effect) {
 		o->verdict = WARD_ATTACK_BROKEN;
 		snprintf(o->seen, sizeof(o->seen), "%s", *in->seen ? in->seen : "");
 	} else if (in->ended) {
@@ -331,12 +447,14 @@ static void judge(struct ward_attack_outcome *o)
 		untested(o, "not made");
 	} else if (in->unready) {
 		untested(o, "a step before the attempt was refused");
-	} else if (!out->effect && !in->did && forbidden(out->said) &&
-		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
+	} else if (!out->effect && !in->did && forbidden(out->said)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "the caller may not do it outside either");
 	} else if (!out->effect && !in->did && lacking(out->said) &&
 		   (e == WARD_SEEN_GAIN || e == WARD_SEEN_LACK)) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "this host does not have it");
+	} else if (!out->effect && !in->did && missing(o)) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "this host does not have it");
 	} else if (!out->effect && e == WARD_SEEN_STATE && out->looked) {
@@ -353,6 +471,18 @@ static void judge(struct ward_attack_outcome *o)
 	}
 }
 
+/* What the sandboxes said, once they have ended. */
+static void repeat_errors(int said, size_t at)
+{
+	char text[4096];
+	ssize_t n;
+
+	while ((n = pread(said, text, sizeof(text), (off_t)at)) > 0) {
+		ward_tellf("%.*s", (int)n, text);
+		at += (size_t)n;
+	}
+}
+
 int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
 	struct ward_attack_outcome *v, size_t n, char *why, size_t size)
 {
@@ -366,11 +496,14 @@ int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
 	/* A sandbox that ends in the middle of a line is no reason for us to end. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	inside.said = memfd_create("said", MFD_CLOEXEC);
+	prepare_errors(&inside, w);
+	(void)lseek(inside.said, 0, SEEK_END);
 	plain.said = owned.said = bare.said = inside.said;
 	bool started = round_of(&inside, w, false, v, n);
 	started |= alone && round_of(&bare, w, false, v, n);
 	if (!started) {
-		const ssize_t said = pread(inside.said, why, size - 1, 0);
+		const ssize_t said =
+			pread(inside.said, why, size - 1, (off_t)strlen(w->before) + 1);
 		why[said > 0 ? said : 0] = '\0';
 		close(inside.said);
 		return -1;
@@ -381,6 +514,9 @@ int ward_observe(struct ward_world *w, char *const *argv, bool verbose,
 	(void)round_of(&plain, w, true, v, n);
 	(void)round_of(&owned, w, false, v, n);
 	ward_world_sweep(w);
+	look_at_trail(w, v, n);
+	if (verbose)
+		repeat_errors(inside.said, strlen(w->before) + 1);
 	if (inside.said >= 0)
 		close(inside.said);
 	for (size_t i = 0; i < n; i++)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define PROOF_SIZE 64
@@ -109,6 +110,35 @@ static int move(const char *path, const char *other, char proof[PROOF_SIZE])
 	return rename(path, other);
 }
 
+static int exchange(const char *path, const char *other, char proof[PROOF_SIZE])
+{
+	(void)proof;
+	return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+static int attribute(const char *path, const char *other, char proof[PROOF_SIZE])
+{
+	(void)other;
+	(void)proof;
+	return setxattr(path, "user.attack", "x", 1, 0);
+}
+
+/* To a time that no other step sets. */
+static int times(const char *path, const char *other, char proof[PROOF_SIZE])
+{
+	const struct timespec to[2] = {{1000000000, 0}, {1000000000, 0}};
+	(void)other;
+	(void)proof;
+	return utimensat(AT_FDCWD, path, to, AT_SYMLINK_NOFOLLOW);
+}
+
+static int mkdir_(const char *path, const char *other, char proof[PROOF_SIZE])
+{
+	(void)other;
+	(void)proof;
+	return mkdir(path, 0755);
+}
+
 static int link_(const char *path, const char *other, char proof[PROOF_SIZE])
 {
 	(void)proof;
@@ -177,7 +207,8 @@ static const struct {
 } operations[] = {{"stat", see}, {"read", read_}, {"append", append}, {"write", write_},
 	{"truncate", truncate_}, {"mode", mode}, {"remove", remove_}, {"move", move},
 	{"replace", move}, {"link", link_}, {"symlink", symlink_}, {"create", create},
-	{"parent", parent}, {"execute", execute}};
+	{"parent", parent}, {"execute", execute}, {"exchange", exchange}, {"attribute", attribute},
+	{"times", times}, {"mkdir", mkdir_}};
 
 static bool from_hex(const char *hex, char ret[PATH_MAX])
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/attack/presets.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
@@ -23,18 +25,20 @@ const struct ward_preset ward_presets[] = {
 		"firejail with the options of its man page for an untrusted program"},
 	{"docker", "docker",
 		"docker run --rm -i --network none --cap-drop ALL --security-opt no-new-privileges --read-only"
-		" --tmpfs /tmp --user 65534:65534 -v {work}:{work} -w {work} {image}",
+		" --tmpfs /tmp --user {user} -v {work}:{work} -w {work} {image}",
 		"docker with the options of its security guide; needs --image"},
 	{"podman", "podman",
 		"podman run --rm -i --network none --cap-drop ALL --security-opt no-new-privileges --read-only"
 		" --tmpfs /tmp -v {work}:{work} -w {work} {image}",
 		"podman with the same options; needs --image"},
 	{"gvisor", "docker",
-		"docker run --runtime=runsc --rm -i --network none --cap-drop ALL --read-only --tmpfs /tmp"
-		" -v {work}:{work} -w {work} {image}",
+		"docker run --runtime=runsc --rm -i --network none --cap-drop ALL --security-opt no-new-privileges"
+		" --read-only --tmpfs /tmp --user {user} -v {work}:{work} -w {work} {image}",
 		"docker with gVisor; needs --image"},
-	{"srt", "srt", "srt --", "Anthropic's sandbox runtime, from npm"},
-	{"codex", "codex", "codex sandbox linux --", "the sandbox of codex, from npm"},
+	{"srt", "srt", "srt --settings {settings} --",
+		"Anthropic's sandbox runtime, from npm, with the settings of its README"},
+	{"codex", "codex", "codex sandbox -c sandbox_mode=\"workspace-write\" --",
+		"the sandbox of codex, from npm, with a writable workspace"},
 };
 const size_t ward_n_presets = sizeof(ward_presets) / sizeof(*ward_presets);
 
@@ -48,11 +52,17 @@ const struct ward_preset *ward_preset_find(const char *name)
 
 static char *fill_in(const char *word, size_t len, const struct ward_world *w, const char *image)
 {
+	char user[32], settings[PATH_MAX];
 	const struct {
 		const char *name, *value;
-	} known[] = {{"{work}", w->facts.work}, {"{image}", image}};
+	} known[] = {{"{work}", w->facts.work}, {"{image}", image}, {"{user}", user},
+		{"{settings}", settings}};
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 
+	/* Root of the host is nobody of a container's. */
+	snprintf(user, sizeof(user), "%u:%u", getuid() ? (unsigned)getuid() : 65534U,
+		getuid() ? (unsigned)getgid() : 65534U);
+	snprintf(settings, sizeof(settings), "%s/srt-settings.json", w->base ? w->base : "");
 	for (size_t at = 0; at < len;) {
 		size_t i = 0;
 		for (; i < sizeof(known) / sizeof(*known); i++)

@@ -106,6 +106,11 @@ void ward_report_explain(
 			"/proc shows that the process has a new descriptor, namespace, mount, id or capability",
 		[WARD_SEEN_LACK] =
 			"the kernel carries it out; when refused, /proc shows the missing capability or the filter",
+		[WARD_SEEN_TERMINAL] =
+			"the terminal has changed, or what is typed or printed there",
+		[WARD_SEEN_OUTPUT] = "what stood in the caller's file of errors has changed",
+		[WARD_SEEN_TRAIL] =
+			"a file has changed that no record names, or a record says what nobody did",
 		[WARD_SEEN_STATE] = "/proc of this host shows it of the process",
 	};
 	ward_outf("%s (%s, %s)\n\n%s\n\n", a->name, ward_attack_tables[group]->name,

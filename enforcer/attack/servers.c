@@ -25,6 +25,9 @@
 /* Where it counts signals. */
 #define SIGNALS_AT 2048
 
+/* TCP, UDP, a socket outside, an abstract one, one in the runtime directory, an agent's */
+#define SERVERS 6
+
 /* --- servers --- */
 static int listen_tcp(struct ward_facts *f, int type, uint64_t *port)
 {
@@ -80,17 +83,17 @@ static char *other_address(void)
 	return *text ? strdup(text) : NULL;
 }
 
-static _Noreturn void serve(const int fds[4], const char *const secrets[4])
+static _Noreturn void serve(const int fds[SERVERS], const char *const secrets[SERVERS])
 {
-	struct pollfd p[4];
+	struct pollfd p[SERVERS];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "attack-servers");
 	(void)signal(SIGPIPE, SIG_IGN);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < SERVERS; i++)
 		p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-	while (poll(p, 4, -1) > 0)
-		for (int i = 0; i < 4; i++) {
+	while (poll(p, SERVERS, -1) > 0)
+		for (int i = 0; i < SERVERS; i++) {
 			struct sockaddr_storage from;
 			socklen_t len = sizeof(from);
 			char byte;
@@ -118,21 +121,31 @@ int ward_servers_start(
 	if (asprintf(&f->socket, "%s/socket", base) < 0 ||
 		asprintf(&f->abstract, "%s-abstract", f->token) < 0)
 		return -1;
-	const int fds[4] = {listen_tcp(f, SOCK_STREAM, &f->tcp), listen_tcp(f, SOCK_DGRAM, &f->udp),
-		listen_unix(f->socket, NULL), listen_unix(NULL, f->abstract)};
-	for (int i = 0; i < 4; i++)
+	char agent[256], runtime[256];
+	snprintf(agent, sizeof(agent), "%s/agent", base);
+	snprintf(runtime, sizeof(runtime), "%s/control", f->runtime ? f->runtime : "");
+	const int fds[SERVERS] = {listen_tcp(f, SOCK_STREAM, &f->tcp),
+		listen_tcp(f, SOCK_DGRAM, &f->udp), listen_unix(f->socket, NULL),
+		listen_unix(NULL, f->abstract), listen_unix(agent, NULL),
+		f->runtime ? listen_unix(runtime, NULL) : -1};
+	for (int i = 0; i < SERVERS - !f->runtime; i++)
 		if (fds[i] < 0)
 			return -1;
 	(void)chmod(f->socket, 0777);
+	(void)chmod(agent, 0777);
+	if (f->runtime)
+		(void)chmod(runtime, 0777);
+	setenv("SSH_AUTH_SOCK", agent, 1);
 	f->address = other_address();
 	*ret = fork();
 	if (*ret == 0) {
-		const char *const texts[4] = {
-			secrets->tcp, secrets->udp, secrets->path, secrets->abstract};
+		const char *const texts[SERVERS] = {secrets->tcp, secrets->udp, secrets->path,
+			secrets->abstract, secrets->agent, secrets->runtime};
 		serve(fds, texts);
 	}
-	for (int i = 0; i < 4; i++)
-		close(fds[i]);
+	for (int i = 0; i < SERVERS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	return *ret < 0 ? -1 : 0;
 }
 

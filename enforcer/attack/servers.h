@@ -6,7 +6,7 @@
 
 /* The secret of each kind of server. */
 struct ward_serve {
-	const char *tcp, *udp, *path, *abstract;
+	const char *tcp, *udp, *path, *abstract, *runtime, *agent;
 };
 
 /*

@@ -11,9 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +66,35 @@ static void take_handle(struct ward_world *w)
 	w->facts.handle = strdup(text);
 }
 
+/* Descriptors that a careless caller leaves open. */
+static int leave_open(struct ward_world *w)
+{
+	const char *kept = secret(w, "kept-"), *sent = secret(w, "sock-");
+	int pair[2];
+
+	if (ward_tree_put(w->base_fd, "outside/inherited-write", "as it was\n", 0644) < 0 ||
+		ward_tree_put(w->base_fd, "outside/inherited-reopen", "as it was\n", 0644) < 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	w->other_end = pair[0];
+	w->left[WARD_PASSED_SOCKET] = pair[1];
+	w->left[WARD_PASSED_FILE] = ward_tree_open(w->base_fd, "left-open", O_RDONLY, 0);
+	w->left[WARD_PASSED_DIRECTORY] =
+		ward_tree_open(w->base_fd, "left", O_RDONLY | O_DIRECTORY, 0);
+	w->left[WARD_PASSED_WRITE] =
+		ward_tree_open(w->base_fd, "outside/inherited-write", O_RDWR, 0);
+	w->left[WARD_PASSED_REOPEN] =
+		ward_tree_open(w->base_fd, "outside/inherited-reopen", O_RDONLY, 0);
+	w->left[WARD_PASSED_MEMORY] = memfd_create("kept", MFD_CLOEXEC);
+	for (int i = 0; i < WARD_PASSED_PROCESS; i++)
+		if (w->left[i] < 0)
+			return -1;
+	return pwrite(w->left[WARD_PASSED_MEMORY], kept, strlen(kept), 0) < 0 ||
+			       write(w->other_end, sent, strlen(sent)) < 0
+		       ? -1
+		       : 0;
+}
+
 static int make_outside(struct ward_world *w)
 {
 	const char *dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp";
@@ -88,11 +123,15 @@ static int make_outside(struct ward_world *w)
 		ward_tree_put(w->base_fd, "left/listed", secret(w, ""), 0644) < 0 ||
 		ward_tree_put(w->base_fd, "left-open", secret(w, "left-"), 0644) < 0)
 		return -1;
-	w->left[0] = ward_tree_open(w->base_fd, "left-open", O_RDONLY, 0);
-	w->left[1] = ward_tree_open(w->base_fd, "left", O_RDONLY | O_DIRECTORY, 0);
 	setenv("WARD_ATTACK_PASSED", secret(w, ""), 1);
 	take_handle(w);
-	return w->left[0] < 0 || w->left[1] < 0 ? -1 : 0;
+	/* For the preset of that name: what its README shows as a configuration. */
+	if (ward_tree_put(w->base_fd, "srt-settings.json",
+		    "{\"filesystem\": {\"denyRead\": [], \"allowWrite\": [\".\"], \"denyWrite\": []},"
+		    " \"network\": {\"allowedDomains\": [], \"deniedDomains\": []}}\n",
+		    0644) < 0)
+		return -1;
+	return leave_open(w);
 }
 
 /* Is this an attempt on a repository of the workspace? */
@@ -106,7 +145,9 @@ static bool on_repository(const struct ward_attempt *a)
 static int make_repository(const struct ward_world *w, const struct ward_attempt *a)
 {
 	static const char *const dirs[] = {"", "/.git", "/.git/hooks", "/.git/info",
-		"/.git/objects", "/.git/refs", "/.git/refs/heads", "/.vscode"};
+		"/.git/objects", "/.git/objects/info", "/.git/refs", "/.git/refs/heads", "/.vscode",
+		"/.claude", "/.codex", "/.cargo", "/.github", "/.github/workflows",
+		"/.devcontainer"};
 	char at[PATH_SPACE];
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
 		snprintf(at, sizeof(at), "repo-%s%s", a->name, dirs[i]);
@@ -115,6 +156,9 @@ static int make_repository(const struct ward_world *w, const struct ward_attempt
 	}
 	snprintf(at, sizeof(at), "repo-%s/.git/HEAD", a->name);
 	if (ward_tree_put(w->work_fd, at, "ref: refs/heads/main\n", 0644) < 0)
+		return -1;
+	snprintf(at, sizeof(at), "repo-%s/program", a->name);
+	if (ward_tree_put(w->work_fd, at, "#!/bin/sh\n", 0755) < 0)
 		return -1;
 	snprintf(at, sizeof(at), "repo-%s/.git/config", a->name);
 	return ward_tree_put(
@@ -187,6 +231,45 @@ static int make_shared(struct ward_world *w)
 	return 0;
 }
 
+/* Where the caller's programs have their sockets: none is said if there is no such directory. */
+static int make_runtime(struct ward_world *w, const char **ret_answers)
+{
+	char dir[PATH_MAX], at[PATH_SPACE], made[WARD_TREE_NAME];
+	const char *home = getenv("XDG_RUNTIME_DIR");
+
+	if (getuid() == 0)
+		snprintf(dir, sizeof(dir), "/run");
+	else if (home && *home == '/')
+		snprintf(dir, sizeof(dir), "%s", home);
+	else
+		snprintf(dir, sizeof(dir), "/run/user/%u", (unsigned)getuid());
+	*ret_answers = secret(w, "");
+	w->above_runtime = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w->runtime_fd = w->above_runtime < 0 ? -1 : ward_tree_new(w->above_runtime, made);
+	if (w->runtime_fd < 0)
+		return 0;
+	memcpy(w->runtime_name, made, sizeof(made));
+	snprintf(at, sizeof(at), "%s/%s", dir, made);
+	w->facts.runtime = strdup(at);
+	return !w->facts.runtime || fchmod(w->runtime_fd, 0711) < 0 ||
+			       ward_tree_put(w->runtime_fd, "token", secret(w, ""), 0644) < 0
+		       ? -1
+		       : 0;
+}
+
+static int make_terminal(struct ward_world *w)
+{
+	char path[32];
+
+	w->typed = secret(w, "");
+	w->before = secret(w, "");
+	/* A host without terminals is attacked all the same. */
+	if (ward_terminal_open(&w->other) < 0)
+		return 0;
+	w->facts.terminal = strdup(ward_terminal_path(&w->other, path));
+	return w->facts.terminal ? 0 : -1;
+}
+
 static int write_facts(const struct ward_facts *f, int dir)
 {
 	const int fd = ward_tree_open(dir, "facts", O_WRONLY | O_CREAT | O_EXCL, 0644);
@@ -218,8 +301,17 @@ static int make_all(struct ward_world *w, const char **what)
 	*what = "shared memory";
 	if (make_shared(w) < 0)
 		return -1;
+	*what = "a terminal";
+	if (make_terminal(w) < 0)
+		return -1;
+	*what = "a directory in the runtime directory";
+	const char *answers;
+	if (make_runtime(w, &answers) < 0)
+		return -1;
 	*what = "servers";
 	const struct ward_serve serve = {.tcp = secret(w, ""),
+		.runtime = answers,
+		.agent = secret(w, ""),
 		.udp = secret(w, ""),
 		.path = secret(w, ""),
 		.abstract = secret(w, "")};
@@ -232,6 +324,7 @@ static int make_all(struct ward_world *w, const char **what)
 	const char *a = secret(w, ""), *e = secret(w, ""), *m = secret(w, ""), *d = secret(w, "");
 	if (ward_victim_start(f, a, e, m, d, &w->victim_page) < 0)
 		return -1;
+	w->left[WARD_PASSED_PROCESS] = (int)syscall(SYS_pidfd_open, (pid_t)f->victim, 0U);
 	*what = "the facts";
 	w->own_facts = join(w->base, "facts");
 	return w->own_facts && write_facts(f, w->work_fd) == 0 ? write_facts(f, w->base_fd) : -1;
@@ -274,12 +367,18 @@ void ward_world_clear(struct ward_world *w)
 		ward_tree_remove(w->above[1], w->work_name);
 	if (w->base_fd >= 0 && w->base)
 		ward_tree_remove(w->above[0], strrchr(w->base, '/') + 1);
+	if (w->runtime_fd >= 0)
+		ward_tree_remove(w->above_runtime, w->runtime_name);
 	free(w->base);
-	const int held[] = {
-		w->left[0], w->left[1], w->work_fd, w->base_fd, w->above[0], w->above[1]};
+	ward_terminal_close(&w->other);
+	const int held[] = {w->work_fd, w->base_fd, w->above[0], w->above[1], w->other_end,
+		w->runtime_fd, w->above_runtime};
 	for (size_t i = 0; i < sizeof(held) / sizeof(*held); i++)
 		if (held[i] >= 0)
 			close(held[i]);
+	for (size_t i = 0; i < WARD_PASSED_COUNT; i++)
+		if (w->left[i] >= 0)
+			close(w->left[i]);
 	free(w->program);
 	free(w->facts_file);
 	free(w->own_facts);
@@ -332,11 +431,49 @@ bool ward_world_told(const struct ward_world *w, const char *proof)
 }
 
 /* --- the targets of one attempt --- */
+static bool is_left(const struct ward_attempt *a)
+{
+	return strcmp(a->name, "inherited-write") == 0 || strcmp(a->name, "inherited-reopen") == 0;
+}
+
+/* Attempts that change a file need one; the others make it. */
+static void prepare_trail(const struct ward_world *w, const struct ward_attempt *a)
+{
+	static const char *const changed[] = {"silence-append", "silence-mapping",
+		"silence-truncate", "silence-mode", "silence-times", "silence-attribute",
+		"silence-remove", "silence-exchange"};
+	char at[PATH_SPACE];
+
+	snprintf(at, sizeof(at), "trail-%s", a->name);
+	ward_tree_remove(w->work_fd, at);
+	for (size_t i = 0; i < sizeof(changed) / sizeof(*changed); i++)
+		if (strcmp(changed[i], a->name) == 0)
+			(void)!ward_tree_put(w->work_fd, at, "as it was\n", 0666);
+	/* A second name that a session may have left. */
+	snprintf(at, sizeof(at), "trail-%s-%s", a->name,
+		strcmp(a->name, "silence-exchange") == 0 ? "other" : "first");
+	ward_tree_remove(w->work_fd, at);
+}
 void ward_world_prepare(struct ward_world *w, const struct ward_attempt *a, bool outside)
 {
 	char at[PATH_SPACE];
 
+	if (a->evidence == WARD_SEEN_TERMINAL || strncmp(a->name, "terminal", 8) == 0)
+		ward_terminal_prepare(&w->other, w->typed);
+	if (a->evidence == WARD_SEEN_TRAIL)
+		prepare_trail(w, a);
+	if (strcmp(a->name, "approve-answer") == 0 && w->runtime_fd >= 0) {
+		ward_tree_remove(w->runtime_fd, "answer");
+		(void)!ward_tree_put(w->runtime_fd, "answer", "as it was\n", 0644);
+	}
 	snprintf(at, sizeof(at), "outside/%s", a->name);
+	if (is_left(a)) {
+		/* The descriptor that was left open leads to this file. */
+		const int fd = ward_tree_open(w->base_fd, at, O_WRONLY | O_TRUNC, 0);
+		(void)!write(fd, "as it was\n", 10);
+		close(fd);
+		return;
+	}
 	ward_tree_remove(w->base_fd, at);
 	/* What "read-rename" takes away is put back. */
 	const bool taken = strcmp(a->name, "read-rename") == 0;
@@ -353,7 +490,6 @@ void ward_world_prepare(struct ward_world *w, const struct ward_attempt *a, bool
 
 uint64_t ward_world_scene(const struct ward_world *w, const struct ward_attempt *a)
 {
-	static const char *const parts[] = {".git", ".vscode", ".envrc"};
 	uint64_t h = WARD_MIX_BEGIN;
 	char at[PATH_SPACE];
 
@@ -365,10 +501,20 @@ uint64_t ward_world_scene(const struct ward_world *w, const struct ward_attempt 
 		h = ward_tree_mix(h, home, at);
 		close(home);
 	}
-	for (size_t i = 0; on_repository(a) && i < sizeof(parts) / sizeof(*parts); i++) {
-		snprintf(at, sizeof(at), "repo-%s/%s", a->name, parts[i]);
+	if (on_repository(a)) {
+		snprintf(at, sizeof(at), "repo-%s", a->name);
 		h = ward_tree_mix(h, w->work_fd, at);
 	}
+	if (a->evidence == WARD_SEEN_TRAIL) {
+		snprintf(at, sizeof(at), "trail-%s", a->name);
+		h = ward_tree_mix(h, w->work_fd, at);
+	}
+	if (a->evidence == WARD_SEEN_TERMINAL) {
+		const uint64_t other = ward_terminal_scene(&w->other);
+		h = ward_mix(h, &other, sizeof(other));
+	}
+	if (strcmp(a->name, "approve-answer") == 0 && w->runtime_fd >= 0)
+		h = ward_tree_mix(h, w->runtime_fd, "answer");
 	return h;
 }
 
@@ -401,7 +547,8 @@ uint64_t ward_world_victim(const struct ward_world *w)
 
 void ward_world_sweep(const struct ward_world *w)
 {
-	static const char *const dirs[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	static const char *const dirs[] = {
+		"/tmp", "/var/tmp", "/dev/shm", "/run", "/var/cache", "/var/spool", "/opt"};
 	char at[PATH_SPACE];
 
 	for (size_t i = 0; i <= sizeof(dirs) / sizeof(*dirs); i++) {
@@ -413,7 +560,14 @@ void ward_world_sweep(const struct ward_world *w)
 	(void)unlink(at);
 	snprintf(at, sizeof(at), "/%s-kept", w->facts.token);
 	(void)mq_unlink(at);
-	const int id = shmget((key_t)(strtoul(w->facts.token + 2, NULL, 16) & 0x7fffffff), 0, 0);
+	const key_t key = (key_t)(strtoul(w->facts.token + 2, NULL, 16) & 0x7fffffff);
+	int id = shmget(key, 0, 0);
 	if (id >= 0)
 		(void)shmctl(id, IPC_RMID, NULL);
+	id = semget(key, 0, 0);
+	if (id >= 0)
+		(void)semctl(id, 0, IPC_RMID);
+	id = msgget(key, 0);
+	if (id >= 0)
+		(void)msgctl(id, IPC_RMID, NULL);
 }

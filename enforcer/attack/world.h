@@ -6,9 +6,22 @@
 #pragma once
 
 #include "enforcer/attack/attack.h"
+#include "enforcer/attack/terminal.h"
 #include "enforcer/attack/tree.h"
 
-#define WARD_SECRETS_MAX 24
+#define WARD_SECRETS_MAX 40
+
+/* What the sandbox is started with beyond its three descriptors. */
+enum ward_passed_on {
+	WARD_PASSED_FILE,
+	WARD_PASSED_DIRECTORY,
+	WARD_PASSED_WRITE,
+	WARD_PASSED_REOPEN,
+	WARD_PASSED_MEMORY,
+	WARD_PASSED_SOCKET,
+	WARD_PASSED_PROCESS,
+	WARD_PASSED_COUNT
+};
 
 struct ward_world {
 	struct ward_facts facts;
@@ -27,13 +40,20 @@ struct ward_world {
 	size_t n_secrets;
 	char *victim_page; /* shared with the victim */
 	pid_t server;
-	int left[2]; /* a file and a directory that the sandbox is started with */
+	int left[WARD_PASSED_COUNT], other_end; /* other_end: of the socket */
+	const char *typed, *before;    /* secrets: typed at terminals; in the file of errors */
+	struct ward_terminal other;    /* another session's terminal */
+	int runtime_fd, above_runtime; /* the directory of f->runtime, and what is above it */
+	char runtime_name[WARD_TREE_NAME];
+	const char *wardfs; /* borrowed: the program whose trails are read; NULL: none */
 };
 
 /* Nothing is made yet. */
 #define WARD_WORLD_NONE                                                                            \
 	{                                                                                          \
-		.base_fd = -1, .work_fd = -1, .above = {-1, -1}, .left = { -1, -1 }                \
+		.base_fd = -1, .work_fd = -1, .above = {-1, -1},                                   \
+		.left = {-1, -1, -1, -1, -1, -1, -1}, .other_end = -1,                             \
+		.other = WARD_TERMINAL_NONE, .runtime_fd = -1, .above_runtime = -1                 \
 	}
 
 /*

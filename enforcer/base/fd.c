@@ -98,7 +98,8 @@ int ward_fd_path(int fd, char **ret_path)
 	char link[64];
 	char path[PATH_MAX];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, path, sizeof(path));
+	/* wardfs-fs may not call readlink(2). */
+	ssize_t n = readlinkat(AT_FDCWD, link, path, sizeof(path));
 	if (n < 0)
 		return -errno;
 	if (n == 0 || path[0] != '/')

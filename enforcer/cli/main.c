@@ -38,6 +38,8 @@ static const struct ward_cli_verb verbs[] = {
 	{"risk", ward_cmd_risk, "wardfs risk", "weigh how dangerous a run would be"},
 	{"audit", ward_cmd_audit, "wardfs audit", "read, search and verify the trails of sessions",
 		NULL, "See what happened"},
+	{"review", ward_cmd_review, "wardfs review",
+		"look at what a session staged, and apply it or throw it away"},
 	{"quota", ward_cmd_quota, "wardfs quota",
 		"print how much of their quotas sessions have used"},
 	{"home", ward_cmd_home, "wardfs home",

@@ -25,6 +25,8 @@ enum ward_fd_number {
 
 	/* wardfs-fs, with WARD_FS_MOVES: the file of fs/base/shared_moves.h, O_RDWR */
 	WARD_FD_FS_MOVES = 8,
+	/* wardfs-fs, with WARD_FS_REVIEW: the directory for what is staged, O_PATH, the owner's */
+	WARD_FD_FS_REVIEW = 9,
 
 	/* started early, until it has the other numbers (early.h) */
 	WARD_FD_EARLY = 15,
@@ -294,6 +296,7 @@ enum ward_fs_query {
 enum ward_fs_tree_kind {
 	WARD_FS_TREE_DIRECTORY = 0, /* a directory of the host, or a tmpfs */
 	WARD_FS_TREE_FILES,	    /* single files of the host, mounted on a tmpfs */
+	WARD_FS_TREE_STAGED,	    /* a directory whose changes are staged (WARD_FS_REVIEW) */
 };
 
 enum ward_fs_flag {
@@ -302,6 +305,7 @@ enum ward_fs_flag {
 	WARD_FS_ALLOW_OTHER = 1U << 2, /* `mount --allow-other`: act with each caller's ids */
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
 	WARD_FS_MOVES = 1U << 4,       /* wait for other sessions of the owner */
+	WARD_FS_REVIEW = 1U << 5,      /* stage changes of directories (fs/review/review.h) */
 };
 
 enum ward_net_flag {

@@ -37,7 +37,7 @@ static int walk_literal(
 }
 
 int ward_policy_grant_against(const struct ward_policy *p, const char *pattern, uint32_t rights,
-	const struct ward_rule **ret, struct ward_err *err)
+	const char *lifts, const struct ward_rule **ret, struct ward_err *err)
 {
 	struct ward_pattern pat = {0};
 	const struct ward_state *s = NULL;
@@ -48,12 +48,33 @@ int ward_policy_grant_against(const struct ward_policy *p, const char *pattern, 
 	if (r < 0)
 		return r;
 	const struct ward_outcome *o = &s->outcome;
-	const uint32_t missing = rights & MEANT & ~o->grantable & ~o->give;
-	uint32_t rule = o->secret;
+	const struct ward_unlifted left = ward_policy_unlifted(p, s, lifts);
+	const uint32_t missing = rights & MEANT & ~left.grantable & ~o->give;
+	uint32_t rule = left.secret ? o->secret : 0;
 	for (unsigned i = 0; !rule && i < WARD_RIGHT_BITS; i++)
 		if (missing & 1U << i)
 			rule = o->rule[i];
 	*ret = rule ? &p->rules[rule - 1] : NULL;
 	ward_policy_state_put(p, s);
+	return 0;
+}
+
+int ward_policy_may_lift(const struct ward_policy *p, const char *lifts, struct ward_err *err)
+{
+	for (const char *at = lifts, *end; *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, '\n');
+		char one[WARD_GRANT_LIFTS_MAX + 1] = "";
+		const size_t n = (size_t)(end - at);
+		bool found = false;
+		if (n >= sizeof(one))
+			return ward_err_set(err, -EPERM, "a line of [guard] is too long");
+		memcpy(one, at, n);
+		for (size_t i = 0; i < p->n_rules && !found; i++)
+			found = ward_lifts_rule(one, &p->rules[i]);
+		if (!found)
+			return ward_err_set(err, -EPERM,
+				"no [guard] of the policy has the line '%s', or the floor has it, which nothing lifts",
+				one);
+	}
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the texts of the sources to a policy. */
+#include "enforcer/policy/grants.h"
 #include "enforcer/policy/internal.h"
 
 #include <errno.h>
@@ -147,6 +148,9 @@ static int key_allowed(const struct reading *rd, const struct ward_key *k, struc
 	if (kind == WARD_SOURCE_FLOOR && !(k->by & WARD_BY_FLOOR))
 		return ward_err_set(err, -EINVAL,
 			"the floor cannot set %s in [%s]: only the base may", k->name,
+			k->section->name);
+	if (kind != WARD_SOURCE_PROJECT && kind != WARD_SOURCE_FLOOR && !(k->by & WARD_BY_BASE))
+		return ward_err_set(err, -EINVAL, "only the floor can set %s in [%s]", k->name,
 			k->section->name);
 	if (k->type == WARD_KEY_TYPE_EXTENDS && kind == WARD_SOURCE_PROFILE)
 		return ward_err_set(err, -EINVAL,
@@ -649,7 +653,13 @@ uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state
 uint32_t ward_policy_rights_held(
 	const struct ward_policy *p, const struct ward_state *s, const struct ward_granted *grants)
 {
-	/* A secret is none because of a grant. */
-	return ward_policy_rights(p, s) |
+	uint32_t glass = 0;
+	if (grants->glass) {
+		const struct ward_unlifted left =
+			ward_policy_unlifted(p, s, grants->glass->grant.lifts);
+		glass = left.secret ? 0 : grants->glass_holds & left.grantable;
+	}
+	/* A secret is none because of any other grant. */
+	return glass | ward_policy_rights(p, s) |
 	       (s->outcome.secret ? 0 : grants->holds & s->outcome.grantable);
 }

@@ -16,6 +16,7 @@ struct reach {
 	uint32_t give, may;
 	uint32_t rule[WARD_RIGHT_BITS];
 	uint32_t by_grant; /* of `give`: what no rule gives */
+	uint32_t by_glass; /* of that: what a break-glass grant gives */
 	const struct ward_granted *grants;
 };
 
@@ -50,8 +51,21 @@ static void add_grants(
 	r->grants = grants;
 }
 
-static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fact fact,
+/* Below what takes away, but for the guards that it names. */
+static void add_glass(const struct ward_policy *p, struct reach *r, const struct ward_state *s,
 	const struct ward_granted *grants)
+{
+	const struct ward_unlifted left = ward_policy_unlifted(p, s, grants->glass->grant.lifts);
+	const uint32_t more = left.secret ? 0 : grants->glass_rights & left.grantable & ~r->give;
+	r->give |= more;
+	r->may |= more;
+	r->by_grant |= more;
+	r->by_glass = more;
+	r->grants = grants;
+}
+
+static struct reach reach_of(const struct ward_policy *p, const struct ward_state *s, bool dir,
+	enum ward_fact fact, const struct ward_granted *grants)
 {
 	struct reach r = {.give = s->outcome.give, .may = s->outcome.may};
 	memcpy(r.rule, s->outcome.rule, sizeof(r.rule));
@@ -70,6 +84,8 @@ static struct reach reach_of(const struct ward_state *s, bool dir, enum ward_fac
 		r.may &= left;
 		r.by_grant &= left;
 	}
+	if (grants && grants->glass)
+		add_glass(p, &r, s, grants);
 	return r;
 }
 
@@ -93,8 +109,11 @@ static struct ward_decision allow(
 	const uint32_t rule = r->rule[31 - __builtin_clz(seen)];
 	struct ward_decision d = make(p, WARD_VERDICT_ALLOW, 0, r, rule);
 	d.by_grant = seen & r->by_grant;
+	d.by_glass = seen & r->by_glass;
 	for (unsigned i = 0; d.by_grant && i < WARD_RIGHT_BITS; i++)
-		if (d.by_grant & 1U << i && r->grants && r->grants->by[i])
+		if (d.by_glass & 1U << i && r->grants && r->grants->glass)
+			d.rule = &r->grants->glass->rule;
+		else if (d.by_grant & 1U << i && r->grants && r->grants->by[i])
 			d.rule = &r->grants->by[i]->rule;
 	return d;
 }
@@ -130,15 +149,18 @@ static void lower(struct reach *r, uint32_t give, uint32_t may, const uint32_t *
 	r->give &= give | ~(uint32_t)CONTENT;
 	r->may &= may | ~(uint32_t)CONTENT;
 	r->by_grant &= r->give;
+	r->by_glass &= r->give;
 }
 
-static void lower_by_links(struct reach *r, const struct ward_request *req)
+static void lower_by_links(
+	const struct ward_policy *p, struct reach *r, const struct ward_request *req)
 {
 	for (size_t i = 0; i < req->n_others; i++) {
-		const struct reach v = reach_of(req->others[i], false, req->fact,
+		const struct reach v = reach_of(p, req->others[i], false, req->fact,
 			req->other_grants ? &req->other_grants[i] : NULL);
 		lower(r, v.give, v.may, v.rule);
 		r->by_grant |= v.by_grant & r->give & CONTENT;
+		r->by_glass |= v.by_glass & r->give & CONTENT;
 		r->grants = r->grants ? r->grants : v.grants;
 	}
 	if (req->ceiling)
@@ -159,8 +181,8 @@ static uint32_t gain(const struct reach *s, const struct reach *d)
 
 uint32_t ward_policy_gain(const struct ward_state *src, const struct ward_state *dst, bool dir)
 {
-	const struct reach s = reach_of(src, dir, WARD_FACT_OWN, NULL);
-	const struct reach d = reach_of(dst, dir, WARD_FACT_OWN, NULL);
+	const struct reach s = reach_of(NULL, src, dir, WARD_FACT_OWN, NULL);
+	const struct reach d = reach_of(NULL, dst, dir, WARD_FACT_OWN, NULL);
 	return gain(&s, &d);
 }
 
@@ -182,13 +204,17 @@ enum move { MOVE_NO = 0, MOVE_LOOK, MOVE_YES };
 static enum move move(const struct ward_policy *p, const struct end *src, const struct end *dst,
 	bool dir, uint32_t *ret_rule)
 {
-	const struct reach r = reach_of(src->state, false, src->fact, src->grants);
-	const struct reach d = reach_of(dst->state, false, WARD_FACT_OWN, dst->grants);
+	struct reach r = reach_of(p, src->state, false, src->fact, src->grants);
+	const struct reach d = reach_of(p, dst->state, false, WARD_FACT_OWN, dst->grants);
+	/* A name that leaves the guard would have left it for good: it is copied. */
+	r.give &= ~r.by_glass;
+	r.may &= ~r.by_glass;
 	uint32_t more = gain(&r, &d);
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = r.rule[i];
-	if (more || (dir && dst->grants && (dst->grants->rights || dst->grants->passage)))
+	if (more || (dir && dst->grants &&
+			    (dst->grants->rights || dst->grants->passage || dst->grants->glass)))
 		return MOVE_NO;
 	if (dir && (!ward_policy_contains(p, src->state, dst->state, WARD_MOVE_LOSS, ret_rule) ||
 			   ward_policy_links_move(p, src->state, dst->state, ret_rule)))
@@ -205,7 +231,7 @@ static enum move move(const struct ward_policy *p, const struct end *src, const 
 static struct ward_decision unless_link(const struct ward_policy *p, const struct ward_request *req,
 	const struct ward_state *s, struct ward_decision d)
 {
-	const struct reach r = reach_of(s, false, WARD_FACT_ABSENT, NULL);
+	const struct reach r = reach_of(p, s, false, WARD_FACT_ABSENT, NULL);
 	uint32_t rule = 0;
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
@@ -256,6 +282,7 @@ static struct ward_decision both(struct ward_decision d, struct ward_decision d2
 	const struct ward_rule *rule = d2.by_grant || !d.by_grant ? d2.rule : d.rule;
 	if (d2.verdict == WARD_VERDICT_ALLOW)
 		d2.rule = rule;
+	d2.by_glass |= d.by_glass;
 	d2.by_grant2 = d2.by_grant;
 	d2.by_grant = d.by_grant;
 	return d2;
@@ -268,8 +295,8 @@ static struct ward_decision decide_rename(
 	bool exchange = req->flags & WARD_REQUEST_EXCHANGE;
 	const struct end from = {req->state, req->fact, req->grants};
 	const struct end to = {req->state2, req->fact2, req->grants2};
-	struct reach src = reach_of(from.state, dir, from.fact, from.grants);
-	struct reach dst = reach_of(to.state, false, to.fact, to.grants);
+	struct reach src = reach_of(p, from.state, dir, from.fact, from.grants);
+	struct reach dst = reach_of(p, to.state, false, to.fact, to.grants);
 	uint32_t take = WARD_RIGHT_REMOVE, give = WARD_RIGHT_CREATE;
 	struct ward_decision d = ask_for(p, &src, exchange ? take | give : take, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
@@ -301,8 +328,8 @@ static struct ward_decision decide_link(const struct ward_policy *p, const struc
 {
 	const struct end from = {req->state, req->fact, req->grants};
 	const struct end to = {req->state2, req->fact2, req->grants2};
-	struct reach src = reach_of(from.state, false, from.fact, from.grants);
-	struct reach dst = reach_of(to.state, false, to.fact, to.grants);
+	struct reach src = reach_of(p, from.state, false, from.fact, from.grants);
+	struct reach dst = reach_of(p, to.state, false, to.fact, to.grants);
 	struct ward_decision d = ask_for(p, &src, WARD_RIGHT_STAT, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
@@ -348,7 +375,7 @@ static bool decide_elsewhere(
 	const struct ward_policy *p, const struct ward_request *req, struct ward_decision *ret)
 {
 	struct reach r =
-		reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
+		reach_of(p, req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
 	r.give &= WARD_RIGHT_STAT;
 	r.may &= WARD_RIGHT_STAT;
 	if (req->action != WARD_ACTION_ACCESS)
@@ -386,18 +413,18 @@ static bool decide_beneath(
 static struct ward_decision dispatch(const struct ward_policy *p, const struct ward_request *req)
 {
 	struct reach r =
-		reach_of(req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
+		reach_of(p, req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
 	struct ward_decision d;
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
-		lower_by_links(&r, req);
+		lower_by_links(p, &r, req);
 		if (req->flags & WARD_REQUEST_LEADS)
 			r.give |= WARD_RIGHT_STAT;
 		return ask_for(p, &r, req->rights, false);
 	case WARD_ACTION_CREATE:
 		/* what makes a directory passable is beneath it: it does not let it be made */
-		r = reach_of(req->state, false, req->fact, req->grants);
-		lower_by_links(&r, req);
+		r = reach_of(p, req->state, false, req->fact, req->grants);
+		lower_by_links(p, &r, req);
 		d = ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
 		return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state, d) : d;
 	case WARD_ACTION_REMOVE:

@@ -17,6 +17,7 @@ void ward_grant_clear(struct ward_grant *g)
 	free(g->issuer);
 	free(g->reason);
 	free(g->session);
+	free(g->lifts);
 	*g = (struct ward_grant){.rights = 0};
 }
 
@@ -29,10 +30,10 @@ static bool copy_text(const char *from, char **to)
 int ward_grant_copy(const struct ward_grant *g, struct ward_grant *ret)
 {
 	*ret = *g;
-	ret->pattern = ret->host = ret->issuer = ret->reason = ret->session = NULL;
+	ret->pattern = ret->host = ret->issuer = ret->reason = ret->session = ret->lifts = NULL;
 	if (copy_text(g->pattern, &ret->pattern) && copy_text(g->host, &ret->host) &&
 		copy_text(g->issuer, &ret->issuer) && copy_text(g->reason, &ret->reason) &&
-		copy_text(g->session, &ret->session))
+		copy_text(g->session, &ret->session) && copy_text(g->lifts, &ret->lifts))
 		return 0;
 	ward_grant_clear(ret);
 	return -ENOMEM;
@@ -77,8 +78,12 @@ int ward_grant_check(const struct ward_grant *g, struct ward_err *err)
 		too_long(g->host, WARD_GRANT_PATTERN_MAX) ||
 		too_long(g->issuer, WARD_GRANT_ISSUER_MAX) ||
 		too_long(g->reason, WARD_GRANT_REASON_MAX) ||
-		too_long(g->session, WARD_GRANT_ISSUER_MAX))
+		too_long(g->session, WARD_GRANT_ISSUER_MAX) ||
+		too_long(g->lifts, WARD_GRANT_LIFTS_MAX))
 		return ward_err_set(err, -EINVAL, "a text of the grant is too long");
+	if (g->lifts && (!g->pattern || !g->reason || !g->until_ns))
+		return ward_err_set(err, -EINVAL,
+			"a break-glass grant is for paths, and has a reason and an end");
 	if (g->until_ns && g->until_ns <= g->from_ns)
 		return ward_err_set(err, -EINVAL, "the grant ends before it begins");
 	if (g->host && !ward_destination_parse(g->host, false, &host))
@@ -109,6 +114,7 @@ void ward_grant_put(struct ward_msg *m, const struct ward_grant *g)
 	ward_msg_put_str(m, g->reason);
 	ward_msg_put_str(m, g->session);
 	ward_msg_put_u64(m, g->pid);
+	ward_msg_put_str(m, g->lifts);
 }
 
 /* "" stands for NULL. */
@@ -141,6 +147,7 @@ int ward_grant_get(struct ward_msg_reader *r, struct ward_grant *ret)
 	ret->reason = get_text(r);
 	ret->session = get_text(r);
 	ret->pid = ward_msg_get_u64(r);
+	ret->lifts = get_text(r);
 	if (!r->bad)
 		return 0;
 	ward_grant_clear(ret);

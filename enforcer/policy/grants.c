@@ -354,6 +354,13 @@ static bool applies(const struct item *it, uint64_t pid, uint64_t now_ns)
 static void add(struct ward_granted *ret, struct item *it, uint64_t now_ns)
 {
 	uint32_t rights = it->given.grant.rights | VISIBLE;
+	if (it->given.grant.lifts) {
+		ret->glass = &it->given;
+		ret->glass_holds = rights;
+		ret->glass_rights =
+			ward_held_end(&it->given, now_ns) == WARD_GRANT_SPENT ? VISIBLE : rights;
+		return;
+	}
 	ret->holds |= rights;
 	/* Files opened under the grant can still be listed. */
 	if (ward_held_end(&it->given, now_ns) == WARD_GRANT_SPENT)

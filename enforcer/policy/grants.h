@@ -37,6 +37,7 @@
 #define WARD_GRANT_PATTERN_MAX 4096U
 #define WARD_GRANT_ISSUER_MAX 128U
 #define WARD_GRANT_REASON_MAX 512U
+#define WARD_GRANT_LIFTS_MAX 1024U
 
 enum ward_grant_end {
 	WARD_GRANT_LIVE = 0,
@@ -56,6 +57,11 @@ struct ward_grant {
 	char *issuer;		     /* owned: who gave it, for people and the trail */
 	char *reason;		     /* owned, or NULL */
 	char *session;		     /* owned: the session that it is for */
+	/*
+	 * owned; NULL: none. A break-glass grant: lines of [guard] that do not count for what it
+	 * gives, "VERB = PATTERN" as the policy has them, one a line. It has an end and a reason.
+	 */
+	char *lifts;
 	uint64_t
 		pid; /* not 0: for this process (thread group) alone, of the host's pid namespace */
 };
@@ -108,6 +114,8 @@ void ward_grants_each(
 enum ward_grant_end ward_held_end(const struct ward_grant_held *g, uint64_t now_ns);
 /* May what was opened under it still be used? A spent one's may. */
 bool ward_held_holds(const struct ward_grant_held *g, uint64_t now_ns);
+/* Does it lift this rule? A rule of the floor is lifted by nothing. Pure. */
+bool ward_lifts_rule(const char *lifts, const struct ward_rule *r);
 /* Uses that are left; UINT32_MAX: any number. */
 uint32_t ward_held_left(const struct ward_grant_held *g);
 
@@ -153,11 +161,16 @@ int ward_held_use(struct ward_grant_held *g, uint64_t now_ns) ward_must_check;
 
 /*
  * Before one is given: which rule takes a right that it is about from all that the pattern's
- * literal beginning covers, whatever anybody grants? *ret: NULL: none does; what lies deeper can
- * have such rules. -EINVAL (pattern), -ENOMEM.
+ * literal beginning covers, whatever anybody grants? lifts: as in struct ward_grant. *ret: NULL:
+ * none does; what lies deeper can have such rules. -EINVAL (pattern), -ENOMEM.
  */
 int ward_policy_grant_against(const struct ward_policy *p, const char *pattern, uint32_t rights,
-	const struct ward_rule **ret, struct ward_err *err) ward_must_check;
+	const char *lifts, const struct ward_rule **ret, struct ward_err *err) ward_must_check;
+/*
+ * Are all lines of `lifts` lines of [guard] of this policy, and none of them the floor's? -EPERM.
+ */
+int ward_policy_may_lift(
+	const struct ward_policy *p, const char *lifts, struct ward_err *err) ward_must_check;
 /*
  * The same for a host. False: a `deny`, the floor's own list or the mode of [network] stands
  * against it, and *ret_place and *ret_text name that.

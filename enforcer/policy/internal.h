@@ -73,6 +73,14 @@ void ward_found_clear(struct ward_found *f);
 int ward_found_parse(
 	const char *text, size_t len, struct ward_found *ret, struct ward_err *err) ward_must_check;
 
+/* What is left at s for grants where these guards do not count. Pure. */
+struct ward_unlifted {
+	uint32_t grantable;
+	bool secret; /* a rule of `secret` still counts: nothing is given */
+};
+struct ward_unlifted ward_policy_unlifted(
+	const struct ward_policy *p, const struct ward_state *s, const char *lifts);
+
 struct ward_policy {
 	_Atomic uint32_t refs;
 	struct ward_source sources[WARD_SOURCE_COUNT_]; /* in the order of their kinds */

@@ -45,9 +45,10 @@ int main(void)
 			printf("%s", ward_key_types[k->type].name);
 		printf("\t%s\t%s\t%s\t%s\t%s\t", k->repeats ? "yes" : "no",
 			k->fallback ? k->fallback : "-", merges[k->merge],
-			k->by & WARD_BY_PROJECT ? "project"
-			: k->by & WARD_BY_FLOOR ? "floor"
-						: "base",
+			k->by & WARD_BY_PROJECT	  ? "project"
+			: !(k->by & WARD_BY_BASE) ? "floor only"
+			: k->by & WARD_BY_FLOOR	  ? "floor"
+						  : "base",
 			lives[k->live]);
 		put_ready(k);
 		printf("\t%s\t%s\n", k->words ? k->words[0] : ward_key_types[k->type].example,

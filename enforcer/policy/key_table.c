@@ -26,6 +26,8 @@
 /* clang-format off */
 #define HARDLINKS(X) X(WARD_HARDLINKS_DENY, "deny") X(WARD_HARDLINKS_READ, "read") \
 	X(WARD_HARDLINKS_ALLOW, "allow")
+#define CHANGES(X) X(WARD_CHANGES_DISCARD, "discard") X(WARD_CHANGES_REVIEW, "review") \
+	X(WARD_CHANGES_DIRECT, "direct")
 #define HOME(X) X(WARD_HOME_NONE, "none") X(WARD_HOME_TMPFS, "tmpfs") \
 	X(WARD_HOME_PROJECT, "project")
 #define VIEW(X) X(WARD_VIEW_MINIMAL, "minimal") X(WARD_VIEW_READONLY, "readonly")
@@ -48,6 +50,7 @@
 /* clang-format on */
 
 TIED(hardlinks, ward_hardlinks, HARDLINKS)
+TIED(changes, ward_changes, CHANGES)
 TIED(home, ward_home, HOME)
 TIED(view, ward_view, VIEW)
 TIED(seccomp, ward_seccomp_list, SECCOMP)
@@ -68,7 +71,6 @@ static const char *const require[] = {"yes", "where-available", NULL};
 /* No enum stands for these: nothing but the last is ready. */
 static const char *const pull[] = {"missing", "never", NULL};
 static const char *const keep_container[] = {"no", "yes", NULL};
-static const char *const changes[] = {"discard", "review", "keep", NULL};
 
 /* clang-format off */
 /* A member, and how its type is filled; no other type compiles. */
@@ -94,6 +96,7 @@ static const char *const changes[] = {"discard", "review", "keep", NULL};
 /* clang-format on */
 
 #define BASE_ONLY WARD_BY_BASE
+#define FLOOR_ONLY WARD_BY_FLOOR
 #define FROM_HOST (WARD_BY_BASE | WARD_BY_FLOOR)
 #define FROM_ANY (WARD_BY_BASE | WARD_BY_FLOOR | WARD_BY_PROJECT)
 
@@ -148,8 +151,9 @@ const struct ward_key ward_keys[] = {
 		"out: then it serves the project."),
 	KEY(TREE, "at", TREE_AT, BASE, BASE_ONLY, NO, ALL, "same", READ(ward_tree_at_read),
 		"Where else the tree is seen. `same` is its path on the host; a tmpfs has none."),
-	WORD(TREE, "changes", changes, MIN, FROM_HOST, NO, WARD_READY_NONE, "keep", NOWHERE,
-		"What happens to changes when the session ends."),
+	WORD(TREE, "changes", changes, MIN, FROM_HOST, NO, ALL, "direct", INTO_TREE(changes),
+		"Where changes go: into the directory, to `wardfs review`, or nowhere once the session "
+		"has ended. All trees of a session say the same."),
 	WORD(TREE, "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", INTO_TREE(hardlinks),
 		"The most that the session may do with a file that also has names outside the tree."),
 	LIST(TREE, "seed", SEED, BASE, BASE_ONLY, NO, ALL, NULL, INTO_TREE(seed),
@@ -349,7 +353,11 @@ const struct ward_key ward_keys[] = {
 	KEY(APPROVALS, "approvers", APPROVERS, MAX, FROM_ANY, YES, ALL, "0", INTO(approvers_needed),
 		"How many keys that `approver` names have to sign an answer that gives something "
 		"(docs/approvals.md). From 1 on no grant comes without a signature, and from 2 on none "
-		"from a token."),
+		"from a token, except for `break-glass`."),
+	LIST(APPROVALS, "break-glass", PUBLIC_KEY, ADD, FLOOR_ONLY, YES, ALL, NULL,
+		INTO(break_glass),
+		"A public key, as `wardfs token key` prints one, whose tokens may lift named lines of "
+		"`[guard]` in one session, for an hour at most (docs/grants.md)."),
 	LIST(APPROVALS, "revoked", HOST_PATH, ADD, FROM_HOST, YES, ALL, NULL, INTO(revoked),
 		"A file with ids of tokens that give nothing, one a line. wardfs reads it when a token "
 		"is presented. If wardfs cannot read it, no token gives anything."),

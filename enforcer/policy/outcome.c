@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules that cover a path make of it: rights, deciding rules, passage. */
+#include "enforcer/policy/grants.h"
 #include "enforcer/policy/internal.h"
 
 #include <assert.h>
@@ -227,6 +228,44 @@ void ward_policy_outcome(const void *ctx, const struct ward_automaton *a,
 		}
 	v.open = v.give & WARD_RIGHT_STAT && !v.secret && !hides_beneath(p, a, s);
 	*ret = v;
+}
+
+bool ward_lifts_rule(const char *lifts, const struct ward_rule *r)
+{
+	const char *verb = ward_verb_name(r->verb);
+	const size_t n_verb = strlen(verb), n = strlen(r->pattern);
+	if (!lifts || !r->guard || r->source == WARD_SOURCE_FLOOR)
+		return false;
+	for (const char *at = lifts, *end; *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, '\n');
+		if ((size_t)(end - at) == n_verb + 3 + n && memcmp(at, verb, n_verb) == 0 &&
+			memcmp(at + n_verb, " = ", 3) == 0 &&
+			memcmp(at + n_verb + 3, r->pattern, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+struct ward_unlifted ward_policy_unlifted(
+	const struct ward_policy *p, const struct ward_state *s, const char *lifts)
+{
+	struct sum sum = sum_of_none(p, s);
+	bool listed = !p->programs;
+	for (uint32_t i = 0; i < s->n_hits; i++) {
+		const struct ward_rule *r = &p->rules[ward_state_hits(s)[i]];
+		listed = listed || r->verb == WARD_VERB_PROGRAM;
+		if (!ward_lifts_rule(lifts, r))
+			add(&sum, p, ward_state_hits(s)[i]);
+	}
+	struct ward_unlifted left = {.grantable = sum.may, .secret = sum.secret != 0};
+	if (!listed)
+		left.grantable &= ~(uint32_t)WARD_RIGHT_EXEC;
+	for (unsigned g = 0; g < WARD_GROUP_COUNT_; g++) {
+		if (g != WARD_GROUP_BASE)
+			left.grantable &= sum.groups[g].may;
+		left.secret = left.secret || sum.groups[g].secret;
+	}
+	return left;
 }
 
 bool ward_outcome_eases(const struct ward_outcome *from, const struct ward_outcome *to)

@@ -72,6 +72,12 @@ struct ward_granted {
 	bool passage;	 /* a grant may cover something beneath it */
 	struct ward_grant_held
 		*by[WARD_RIGHTS_COUNT]; /* per right: the grant that gives it, or NULL */
+	/*
+	 * The last break-glass grant that covers the name; NULL: none. Its rights are not among
+	 * those above: what it lifts does not count for them alone.
+	 */
+	struct ward_grant_held *glass;
+	uint32_t glass_rights, glass_holds;
 };
 
 /* What is asked of ward_policy_decide(). explain's action names map onto these. */
@@ -197,6 +203,7 @@ struct ward_decision {
 	/* Of what was asked for, the rights that grants alone give at `state` or at one of the
 	 * others, and at `state2`: a use of those grants. */
 	uint32_t by_grant, by_grant2;
+	uint32_t by_glass; /* of both: those that break-glass grants give */
 };
 
 /* One source's opinion, for explain. */

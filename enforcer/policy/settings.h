@@ -18,6 +18,8 @@ struct ward_mode; /* a row of the table of modes: enforcer/modes/table/mode.h */
 
 enum ward_trust { WARD_TRUST_LOW = 0, WARD_TRUST_MEDIUM, WARD_TRUST_HIGH };
 enum ward_hardlinks { WARD_HARDLINKS_DENY = 0, WARD_HARDLINKS_READ, WARD_HARDLINKS_ALLOW };
+/* What becomes of changes of a tree: the closest first. */
+enum ward_changes { WARD_CHANGES_DISCARD = 0, WARD_CHANGES_REVIEW, WARD_CHANGES_DIRECT };
 enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
 enum ward_net { WARD_NET_NONE = 0, WARD_NET_ALLOWLIST, WARD_NET_PROXY, WARD_NET_HOST };
 enum ward_sni { WARD_SNI_REQUIRE = 0, WARD_SNI_LOG, WARD_SNI_OFF };
@@ -49,6 +51,7 @@ struct ward_tree {
 	uint64_t tmpfs_size; /* source = tmpfs:SIZE, else 0 */
 	char *at;	     /* "same", "none" or an absolute path */
 	enum ward_hardlinks hardlinks;
+	enum ward_changes changes;
 	bool of_run;			  /* of the command line */
 	struct ward_strings seed;	  /* lines of files, as ward_seed_parse() takes apart */
 	struct ward_strings seed_project; /* the same, once for each project */
@@ -175,11 +178,12 @@ struct ward_settings {
 	struct ward_strings auto_signers;   /* public keys: enforcer/policy/signer.h */
 
 	/* [approvals] */
-	uint64_t ask_ns;	       /* how long a request waits for a person */
-	char *ask_command;	       /* host path; NULL: none */
-	struct ward_strings approvers; /* public keys whose tokens and answers count */
-	uint64_t approvers_needed;     /* signed answers that it takes; 0: none */
-	struct ward_strings revoked;   /* host paths: lists of tokens that do not count */
+	uint64_t ask_ns;		 /* how long a request waits for a person */
+	char *ask_command;		 /* host path; NULL: none */
+	struct ward_strings approvers;	 /* public keys whose tokens and answers count */
+	uint64_t approvers_needed;	 /* signed answers that it takes; 0: none */
+	struct ward_strings break_glass; /* public keys whose tokens may lift guards */
+	struct ward_strings revoked;	 /* host paths: lists of tokens that do not count */
 
 	/* [audit] */
 	enum ward_audit_log log;

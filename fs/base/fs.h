@@ -35,6 +35,7 @@ struct ward_delay;
 struct ward_uring;
 struct ward_replay;
 struct ward_questions;
+struct ward_review;
 struct ward_moves;
 
 #define WARD_PASSTHROUGH_LEFT 64U
@@ -73,6 +74,7 @@ struct ward_fs {
 	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not available */
 	struct ward_comm comm;		 /* names of the programs that ask */
 	struct ward_pool *pool;		 /* threads for what may be slow */
+	struct ward_review *review;	 /* NULL: nothing is staged (review/review.h) */
 	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
 	struct ward_replay *replay;	 /* NULL: in tests that need none */
 	struct ward_delay *delay;	 /* requests that wait for their time */
@@ -102,6 +104,7 @@ struct ward_fs_tree {
 	 * is mounted, read-only. No other tree lies beneath this one, and nothing is watched.
 	 */
 	bool files;
+	bool stages;	 /* its changes are staged (review/review.h) */
 	int dev_fd;	 /* /dev/fuse */
 	int root_fd;	 /* O_PATH directory of the backing */
 	dev_t dev;	 /* of the backing: nothing on another device is served */
@@ -126,7 +129,8 @@ struct ward_fs_tree {
 	/*
 	 * OPENDIR only asks whether the directory may be listed and makes no handle; each part of
 	 * a listing opens it again. The kernel keeps the whole and looks for another time of the
-	 * directory. Where one owner's rights count and the backing is watched.
+	 * directory. Where one owner's rights count and the backing is watched, and no names are
+	 * staged.
 	 */
 	bool list_anew;
 	atomic_bool watch_now;		/* the session lives long enough: watch */

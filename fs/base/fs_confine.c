@@ -166,6 +166,12 @@ int ward_confine_paths(const struct ward_fs *fs, struct ward_err *err)
 		if (r < 0)
 			return r;
 	}
+	if (fs->flags & WARD_FS_REVIEW) {
+		r = allow_beneath(
+			ruleset, WARD_FD_FS_REVIEW, handled & ~LANDLOCK_ACCESS_FS_MAKE_BLOCK, err);
+		if (r < 0)
+			return r;
+	}
 	proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
 		return ward_err_sys(err, -errno, "/proc");

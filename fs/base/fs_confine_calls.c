@@ -76,6 +76,7 @@ static const int allowed[] = {
 	SCMP_SYS(flock),
 	SCMP_SYS(pidfd_open), /* who asks (caller_names.h); nothing here takes one */
 	SCMP_SYS(fcntl),
+	SCMP_SYS(dup3), /* a file that was staged takes the place of the host's (review.h) */
 	SCMP_SYS(umask),
 	/* acting as a caller; without the capabilities these change nothing */
 	SCMP_SYS(setfsuid),
@@ -117,7 +118,9 @@ static const int allowed[] = {
 static int add_conditional(scmp_filter_ctx ctx)
 {
 	static const unsigned long ioctls[] = {WARD_DEV_IOC_BACKING_OPEN,
-		WARD_DEV_IOC_BACKING_CLOSE, FS_IOC_GETFLAGS, WARD_PIDFD_GET_INFO};
+		WARD_DEV_IOC_BACKING_CLOSE, FS_IOC_GETFLAGS, WARD_PIDFD_GET_INFO,
+		/* the staged copy of a file; from a descriptor that we have to another one */
+		FICLONE};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)

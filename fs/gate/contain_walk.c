@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "enforcer/policy/policy.h"
 #include "fs/kernel/backing.h"
 #include "fs/kernel/folding.h"
+#include "fs/review/review.h"
 
 struct look {
 	const struct ward_fs_tree *tree;
@@ -27,10 +29,30 @@ static uint64_t coarse_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
 }
 
+/* A directory that is open: of the backing, or where names are staged all that it lists. */
+struct walked {
+	DIR *dir;
+	int fd;
+	struct ward_review_entries e;
+};
+
+static void close_dir(void *user, void *dir)
+{
+	struct walked *w = dir;
+
+	(void)user;
+	if (w->dir)
+		(void)closedir(w->dir);
+	else
+		close(w->fd);
+	free(w->e.v);
+	free(w);
+}
+
 static int open_at(const struct look *l, int dirfd, const char *name, void **ret)
 {
 	ward_cleanup_fd int fd = -1;
-	DIR *d;
+	struct walked *w;
 	int r = ward_backing_open(dirfd, name, O_RDONLY | O_DIRECTORY, 0, &fd);
 
 	/* Two spellings of a name would have two states. */
@@ -38,53 +60,77 @@ static int open_at(const struct look *l, int dirfd, const char *name, void **ret
 		r = ward_folding_check(l->tree, fd);
 	if (r < 0)
 		return r;
-	d = fdopendir(fd);
-	if (!d)
-		return -errno;
-	(void)ward_steal_fd(&fd);
-	*ret = d;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	if (ward_backing_staged())
+		r = ward_review_list(ward_backing_staged(), fd, &w->e);
+	else if (!(w->dir = fdopendir(fd)))
+		r = -errno;
+	if (r < 0) {
+		free(w);
+		return r;
+	}
+	w->fd = ward_steal_fd(&fd);
+	*ret = w;
 	return 0;
 }
 
 static int open_dir(void *user, void *dir, const char *name, void **ret)
 {
-	return open_at(user, dirfd(dir), name, ret);
+	return open_at(user, ((struct walked *)dir)->fd, name, ret);
+}
+
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* 1, 0 at the end, or a negative errno. */
+static int read_entry(struct walked *w, const char **ret_name, uint8_t *ret_type)
+{
+	const struct dirent *e = NULL;
+
+	if (!w->dir)
+		return ward_review_next(&w->e, ret_name, ret_type);
+	errno = 0;
+	e = readdir(w->dir);
+	if (!e)
+		return -errno;
+	*ret_name = e->d_name;
+	*ret_type = e->d_type;
+	return 1;
 }
 
 static int next_entry(void *user, void *dir, char name[WARD_LOOK_NAME_SIZE], bool *ret_is_dir)
 {
 	const struct look *l = user;
-	const struct dirent *e;
+	struct walked *w = dir;
 	struct ward_file file;
+	const char *found = "";
+	uint8_t type = DT_UNKNOWN;
 	size_t size;
+	int r;
 
 	if (coarse_ns() > l->until_ns)
 		return -EXDEV;
-	do {
-		errno = 0;
-		e = readdir(dir);
-		if (!e)
-			return -errno;
-	} while (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."));
-	size = strlen(e->d_name) + 1;
+	do
+		r = read_entry(w, &found, &type);
+	while (r > 0 && is_dot(found));
+	if (r <= 0)
+		return r;
+	size = strlen(found) + 1;
 	if (size > WARD_LOOK_NAME_SIZE)
 		return -EXDEV;
-	*ret_is_dir = e->d_type == DT_DIR;
-	if (e->d_type == DT_UNKNOWN) {
-		int r = ward_backing_stat(l->tree, dirfd(dir), e->d_name, &file);
-
+	*ret_is_dir = type == DT_DIR;
+	if (type == DT_UNKNOWN) {
+		r = ward_backing_stat(l->tree, w->fd, found, &file);
 		if (r < 0)
 			return r;
 		*ret_is_dir = S_ISDIR(file.st.st_mode);
 	}
-	memcpy(name, e->d_name, size);
+	memcpy(name, found, size);
 	return 1;
-}
-
-static void close_dir(void *user, void *dir)
-{
-	(void)user;
-	(void)closedir(dir);
 }
 
 int ward_contain_walk(const struct ward_fs_tree *tree, const struct ward_state *src,

@@ -462,10 +462,10 @@ static int use_both(struct ward_op *op, const struct ward_record_paths *paths,
 	const struct ward_granted grants[2], const struct ward_decision *d)
 {
 	const struct ward_decision spent = {.verdict = WARD_VERDICT_DENY, .error = EACCES};
-	int r = ward_granted_use(op, paths, &grants[0], 1, d->by_grant);
+	int r = ward_granted_use(op, paths, &grants[0], 1, d->by_grant, d->by_glass);
 
 	if (r == 0)
-		r = ward_granted_use(op, paths, &grants[1], 1, d->by_grant2);
+		r = ward_granted_use(op, paths, &grants[1], 1, d->by_grant2, d->by_glass);
 	return r == -EDQUOT ? refuse(op, paths, WARD_RIGHT_REMOVE | WARD_RIGHT_CREATE, &spent, 0)
 			    : r;
 }

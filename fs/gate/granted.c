@@ -35,11 +35,12 @@ static int use_one(struct ward_op *op, const struct ward_record_paths *paths,
 	if (r < 0)
 		return r;
 	op->held[op->n_held++] = held;
-	return ward_record_use(op, paths, held, rights, mono_ns);
+	/* Another grant may give the rest. */
+	return ward_record_use(op, paths, held, rights & held->grant.rights, mono_ns);
 }
 
 int ward_granted_use(struct ward_op *op, const struct ward_record_paths *paths,
-	const struct ward_granted *v, size_t n, uint32_t rights)
+	const struct ward_granted *v, size_t n, uint32_t rights, uint32_t by_glass)
 {
 	int r = 0;
 
@@ -51,7 +52,9 @@ int ward_granted_use(struct ward_op *op, const struct ward_record_paths *paths,
 	for (size_t i = 0; r == 0 && i < n; i++)
 		for (unsigned b = 0; r == 0 && b < WARD_RIGHTS_COUNT; b++)
 			if (rights & 1U << b)
-				r = use_one(op, paths, v[i].by[b], rights);
+				r = use_one(op, paths,
+					by_glass & 1U << b && v[i].glass ? v[i].glass : v[i].by[b],
+					rights);
 	return r;
 }
 
@@ -71,7 +74,7 @@ static bool allowed(struct ward_op *op, struct ward_request *req, const struct w
 static int use(struct ward_op *op, const struct ward_granted_ask *a, const struct ward_granted *v,
 	size_t n, const struct ward_decision *d, struct ward_decision *ret)
 {
-	int r = ward_granted_use(op, a->paths, v, n, d->by_grant);
+	int r = ward_granted_use(op, a->paths, v, n, d->by_grant, d->by_glass);
 
 	if (r == -EDQUOT)
 		return 0;

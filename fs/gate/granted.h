@@ -25,8 +25,8 @@ int ward_granted_name(struct ward_op *op, struct ward_request req, const struct 
 	struct ward_decision *ret) ward_must_check;
 
 /*
- * Of what was allowed: counts and records the uses of v[0..n) that give one of `rights`. -EDQUOT:
- * one was spent or has ended meanwhile; -EIO.
+ * Of what was allowed (by_glass: as in struct ward_decision): counts and records the uses of
+ * v[0..n) that give one of `rights`. -EDQUOT: one was spent or has ended meanwhile; -EIO.
  */
 int ward_granted_use(struct ward_op *op, const struct ward_record_paths *paths,
-	const struct ward_granted *v, size_t n, uint32_t rights) ward_must_check;
+	const struct ward_granted *v, size_t n, uint32_t rights, uint32_t by_glass) ward_must_check;

@@ -10,7 +10,11 @@
 #include "enforcer/policy/grants.h"
 #include "fs/kernel/uring.h"
 #include "fs/quota/quota.h"
+#include "fs/review/review.h"
 #include "fs/watch/backing_watch.h"
+
+/* Handles of one file that are exchanged at once. */
+#define FRESH_MAX 64U
 
 const char *ward_io_name(enum ward_io io)
 {
@@ -54,6 +58,44 @@ bool ward_handle_seen(struct ward_nodes *nodes, struct ward_handle *h, const str
 	return !same;
 }
 
+/*
+ * What is opened to write is staged already, so that it is open to read. A lock that was taken by
+ * the old description stays: a copy of it is kept.
+ */
+static void fresh(struct ward_handle *h)
+{
+	if (h->lock_fd < 0 && atomic_load(&h->locked))
+		h->lock_fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
+	(void)!ward_review_fresh(ward_backing_staged(), h->fd, O_RDONLY);
+}
+
+void ward_handles_fresh(struct ward_nodes *nodes, const struct ward_file_id *id)
+{
+	struct ward_handle *v[FRESH_MAX];
+	size_t n;
+	size_t done = 0;
+
+	do {
+		size_t at = 0;
+
+		n = 0;
+		pthread_mutex_lock(&nodes->lock);
+		for (struct ward_handle *h = ward_node_handles(nodes, id); h && n < FRESH_MAX;
+			h = h->next) {
+			if (at++ < done)
+				continue;
+			h->refs++;
+			v[n++] = h;
+		}
+		pthread_mutex_unlock(&nodes->lock);
+		for (size_t i = 0; i < n; i++) {
+			fresh(v[i]);
+			ward_handle_put(nodes, v[i]);
+		}
+		done += n;
+	} while (n == FRESH_MAX);
+}
+
 int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, uid_t uid,
 	struct ward_handle **ret)
 {
@@ -71,6 +113,7 @@ int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, ui
 		return -ENOMEM;
 	}
 	h->fd = fd;
+	h->lock_fd = -1;
 	h->uid = uid;
 	h->refs = 1;
 	h->node = node;
@@ -81,6 +124,11 @@ int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, ui
 	node->handles = h;
 	LIST_INSERT_HEAD(&nodes->handles, h, all);
 	pthread_mutex_unlock(&nodes->lock);
+	/* From here on ward_handles_fresh() finds it; what was staged before is looked for here. */
+	if (ward_backing_staged()) {
+		fresh(h);
+		h->lock_fd = ward_review_lock_fd(ward_backing_staged(), h->fd);
+	}
 	*ret = h;
 	return 0;
 }
@@ -119,6 +167,8 @@ void ward_handle_put(struct ward_nodes *nodes, struct ward_handle *h)
 	if (!last)
 		return;
 	close(h->fd);
+	if (h->lock_fd >= 0)
+		close(h->lock_fd);
 	ward_share_give(nodes->tree->fs->shares, WARD_SHARE_OPEN, h->uid, 1);
 	ward_quota_put(nodes->tree->fs->quotas, h->quota);
 	ward_node_unpin(nodes, h->node);

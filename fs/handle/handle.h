@@ -44,6 +44,7 @@ struct ward_handle {
 	struct ward_handle *next;
 	LIST_ENTRY(ward_handle) all; /* of nodes->handles */
 	int fd;
+	int lock_fd; /* what locks are taken on, if that is not fd; else -1 (ward_handle_locks()) */
 	unsigned refs;
 	bool is_dir;
 	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
@@ -114,6 +115,16 @@ const char *ward_io_name(enum ward_io io);
  */
 int ward_handle_new(struct ward_nodes *nodes, struct ward_node *node, int fd, uid_t uid,
 	struct ward_handle **ret) ward_must_check;
+/*
+ * The descriptor for locks. Of a file that was staged it leads to the host's file, where those are
+ * that were taken before.
+ */
+static inline int ward_handle_locks(const struct ward_handle *h)
+{
+	return h->lock_fd >= 0 ? h->lock_fd : h->fd;
+}
+/* The file was staged: handles that are open on the host's lead to what is staged. */
+void ward_handles_fresh(struct ward_nodes *nodes, const struct ward_file_id *id);
 /* The first open handle of node with a reference more, or NULL. */
 struct ward_handle *ward_handle_any(struct ward_nodes *nodes, struct ward_node *node);
 /*

@@ -17,28 +17,22 @@
 #include <time.h>
 
 #include "enforcer/base/err.h"
+#include "fs/base/backing_file.h"
 #include "fs/base/fs.h"
-
-/* What tells one file from another over time; btime tells reused inode numbers apart. */
-struct ward_file_id {
-	uint64_t ino;
-	uint64_t btime_ns; /* 0: this file system keeps none */
-};
-
-struct ward_file {
-	struct ward_file_id id;
-	struct stat st; /* as on the backing, ids not mapped */
-};
-
-static inline bool ward_file_id_equal(const struct ward_file_id *a, const struct ward_file_id *b)
-{
-	return a->ino == b->ino && a->btime_ns == b->btime_ns;
-}
 
 /*
  * Takes up the root of a tree: fills dev, mnt_id and type from root_fd. What stat fails with.
  */
 int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err) ward_must_check;
+
+/*
+ * Review sessions: all functions here ask the staged layer (review/review.h) before the backing.
+ * Once, before anything is served.
+ */
+struct ward_review;
+void ward_backing_stage(struct ward_review *rv);
+/* NULL: nothing is staged. */
+struct ward_review *ward_backing_staged(void);
 
 /* Metadata of name below dirfd, of the link if it is one. -EXDEV: not of this tree. */
 int ward_backing_stat(const struct ward_fs_tree *tree, int dirfd, const char *name,
@@ -58,8 +52,16 @@ int ward_backing_open_shown(const struct ward_fs_tree *tree, int dirfd, const ch
 /* Opens the file of fd once more: a new open file description, permission checked again. */
 int ward_backing_reopen(int fd, int flags, int *ret_fd) ward_must_check;
 
+/* The file of fd, whatever is staged for it: for locks. */
+int ward_backing_reopen_itself(int fd, int flags, int *ret_fd) ward_must_check;
+
 /* 0 if the daemon's present identity may search the directory dirfd, -EACCES if not. */
 int ward_backing_searchable(int dirfd) ward_must_check;
+/* Names that were staged survive a power cut from then on; where nothing is staged, nothing to do.
+ */
+int ward_backing_sync(void) ward_must_check;
+/* Is fd's file the host's, which may yet be staged? Then no backing id is for it. */
+bool ward_backing_may_stage(int fd);
 /* access(2) of an O_PATH descriptor; mask of R_OK, W_OK, X_OK. */
 int ward_backing_access(int fd, int mask) ward_must_check;
 

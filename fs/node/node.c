@@ -62,6 +62,13 @@ static struct ward_node *find_ino(
 	return NULL;
 }
 
+struct ward_handle *ward_node_handles(const struct ward_nodes *nodes, const struct ward_file_id *id)
+{
+	const struct ward_node *node = find_ino(nodes, id, S_IFREG);
+
+	return node ? node->handles : NULL;
+}
+
 /* Locked: nothing leads to the directory any more, and nothing watches it. */
 static void close_dir(struct ward_nodes *nodes, struct ward_node *node)
 {

@@ -250,6 +250,10 @@ bool ward_nodes_hold_quota(struct ward_nodes *nodes, const struct ward_file *fil
  */
 uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *file);
 
+/* Locked: the first open handle of that file; NULL: there is none. */
+struct ward_handle *ward_node_handles(
+	const struct ward_nodes *nodes, const struct ward_file_id *id);
+
 /* The number of what is known under a name; 0: nothing is. */
 uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name);
 

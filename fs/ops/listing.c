@@ -13,6 +13,7 @@
 #include "fs/base/fuse_kernel.h"
 #include "fs/gate/gate.h"
 #include "fs/request/quota_name.h"
+#include "fs/review/review.h"
 #include "fs/watch/keep_time.h"
 
 #define DIR_BUF (32U << 10)
@@ -26,9 +27,47 @@ struct dent {
 	char name[];
 };
 
+static void consume(struct ward_handle *h, const struct dent *d)
+{
+	h->dir_at += d->reclen;
+	h->dir_next = d->off;
+}
+
+/*
+ * The same where names are staged: the whole listing is made at its beginning, and kept, so that
+ * what is removed meanwhile moves nothing.
+ */
+static int peek_staged(struct ward_handle *h, int64_t off, struct dent **ret)
+{
+	struct ward_review_entries e;
+	int r;
+
+	if (!off || !h->dir_buf) {
+		free(h->dir_buf);
+		h->dir_buf = NULL;
+		r = ward_review_list(ward_backing_staged(), h->fd, &e);
+		if (r < 0)
+			return r;
+		h->dir_buf = e.v;
+		h->dir_have = e.len;
+		h->dir_next = 0;
+		h->dir_at = 0;
+	}
+	if (off != h->dir_next)
+		h->dir_next = (int64_t)(h->dir_at = 0);
+	while (h->dir_next != off && h->dir_at < h->dir_have)
+		consume(h, (struct dent *)(void *)(h->dir_buf + h->dir_at));
+	if (h->dir_at >= h->dir_have)
+		return 0;
+	*ret = (struct dent *)(void *)(h->dir_buf + h->dir_at);
+	return 1;
+}
+
 /* dir_lock held: the entry at off, without consuming it. 1, 0 at the end, or a negative errno. */
 static int peek(struct ward_handle *h, int64_t off, struct dent **ret)
 {
+	if (ward_backing_staged())
+		return peek_staged(h, off, ret);
 	if (off != h->dir_next || !h->dir_buf) {
 		if (lseek(h->fd, off, SEEK_SET) < 0)
 			return -errno;
@@ -50,12 +89,6 @@ static int peek(struct ward_handle *h, int64_t off, struct dent **ret)
 	}
 	*ret = (struct dent *)(void *)(h->dir_buf + h->dir_at);
 	return 1;
-}
-
-static void consume(struct ward_handle *h, const struct dent *d)
-{
-	h->dir_at += d->reclen;
-	h->dir_next = d->off;
 }
 
 /* 1: to be shown (*ret_dots: "." or ".."), 0: hidden or gone, negative errno. */

@@ -58,7 +58,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	tell_stores(op.tree, h, false);
 	/* Closing would not do: a backing id may keep the open file (backing_id()). */
 	if (fi->flock_release)
-		(void)flock(h->fd, LOCK_UN);
+		(void)flock(ward_handle_locks(h), LOCK_UN);
 	/* Nobody waits for the answer; a trail that failed fails the next operation. */
 	if (ward_record_close(&op, h) < 0)
 		op.action = "close";
@@ -70,7 +70,10 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
-	const int error = (datasync ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? errno : 0;
+	int error = (datasync ? fdatasync(h->fd) : fsync(h->fd)) < 0 ? errno : 0;
+
+	if (!error)
+		error = -ward_backing_sync();
 
 	tell_stores(fuse_req_userdata(req), h, true);
 	(void)fuse_reply_err(req, error);

@@ -210,6 +210,8 @@ static void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fus
 	if (r == 0 && !h)
 		r = ward_resolve_open(
 			op.tree, ward_op_node(&op, ino), O_RDONLY | O_DIRECTORY, &own, &file);
+	if (r == 0)
+		r = ward_backing_sync();
 	if (r == 0 && (datasync ? fdatasync(h ? h->fd : own) : fsync(h ? h->fd : own)) < 0)
 		r = -errno;
 	ward_op_reply(&op, r);

@@ -148,7 +148,7 @@ static int borrow(struct ward_fs_tree *tree, const struct ward_handle *h, struct
 	if (taken)
 		return -ENOLCK;
 	ret->borrowed = h;
-	ret->fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
+	ret->fd = fcntl(ward_handle_locks(h), F_DUPFD_CLOEXEC, 0);
 	return ret->fd < 0 ? -errno : 0;
 }
 
@@ -164,12 +164,12 @@ static int make(
 	l->owner = owner;
 	l->uid = op->uid;
 	l->count.ask_at = RANGES_FREE;
-	r = ward_backing_reopen(h->fd, O_RDWR, &l->fd);
+	r = ward_backing_reopen_itself(ward_handle_locks(h), O_RDWR, &l->fd);
 	/* No more than the handle has, which may have come from another user (SCM_RIGHTS): what
 	 * the caller could open does not matter. */
 	if (r < 0) {
 		ward_op_end(op);
-		r = ward_backing_reopen(h->fd, h->flags & O_ACCMODE, &l->fd);
+		r = ward_backing_reopen_itself(ward_handle_locks(h), h->flags & O_ACCMODE, &l->fd);
 	}
 	if (r == -EACCES)
 		r = borrow(op->tree, h, l);
@@ -511,7 +511,7 @@ static int recorded(const struct ward_op *op, const struct ward_handle *h,
 		back.l_type = F_UNLCK;
 		(void)fcntl(locker->fd, F_OFD_SETLK, &back);
 	} else if (r == 0 && type != F_UNLCK) {
-		(void)flock(h->fd, LOCK_UN);
+		(void)flock(ward_handle_locks(h), LOCK_UN);
 	}
 	return r < 0 ? r : -EIO;
 }
@@ -531,7 +531,7 @@ static int obtain(struct waiter *w)
 		else if (w->locker)
 			r = fcntl(w->locker->fd, F_OFD_SETLKW, &w->lock) < 0 ? -errno : 0;
 		else
-			r = flock(w->handle->fd, w->flock_op) < 0 ? -errno : 0;
+			r = flock(ward_handle_locks(w->handle), w->flock_op) < 0 ? -errno : 0;
 	} while (r == -EINTR && !atomic_load(&w->interrupted) && !signalled(w));
 	timer_delete(timer);
 	/* From here on nobody calls on_interrupt() with w. */
@@ -547,7 +547,8 @@ static void *wait_for_lock(void *arg)
 	w->thread = pthread_self();
 	atomic_store(&w->started, true);
 	if (tries(w->flock_op))
-		r = ward_lock_try(w->tree, w->handle, w->locker ? w->locker->fd : w->handle->fd,
+		r = ward_lock_try(w->tree, w->handle,
+			w->locker ? w->locker->fd : ward_handle_locks(w->handle),
 			w->locker ? &w->lock : NULL, w->flock_op);
 	else
 		r = obtain(w);
@@ -736,7 +737,7 @@ static void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, 
 	int r;
 
 	atomic_store(&h->locked, !(flock_op & LOCK_UN));
-	r = ward_lock_attempt(h->fd, NULL, flock_op);
+	r = ward_lock_attempt(ward_handle_locks(h), NULL, flock_op);
 	if (r != -EAGAIN || (tries(flock_op) && !ward_lock_may_end(op.tree, h, seen)) ||
 		!wait_elsewhere(req, op.tree, h, NULL, NULL, flock_op, &r))
 		(void)fuse_reply_err(req, -recorded(&op, h, NULL, NULL, flock_op, r));

@@ -163,6 +163,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	struct ward_node *node = h->node;
 	const bool rated = ward_quota_has_rate(tree, h->quota);
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
+	const bool swaps = ward_backing_may_stage(h->fd);
 	int32_t id = 0;
 
 	*ret_id = 0;
@@ -180,7 +181,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		weak = !node->n_pass;
 		pthread_mutex_unlock(&tree->nodes->lock);
 	}
-	if (tree->passthrough && !weak && !rated && !h->committed &&
+	if (tree->passthrough && !weak && !rated && !h->committed && !swaps &&
 		tree->fs->hash == WARD_HASH_NONE)
 		id = backing_id(tree, node, h->fd, acc);
 	pthread_mutex_lock(&tree->nodes->lock);
@@ -204,7 +205,8 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		h->io_why = "rate: each write waits for its time, and no mapping writes past it";
 	} else {
 		h->io = WARD_IO_CACHED;
-		h->io_why = no_passthrough(tree, weak, rated, h->committed, id);
+		h->io_why = swaps ? "review: another file takes its place when it is written to"
+				  : no_passthrough(tree, weak, rated, h->committed, id);
 		node->n_cached++;
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);

@@ -34,7 +34,8 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 				  FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
 	conn->time_gran = 1;
-	tree->list_anew = tree->watch && !(tree->fs->flags & WARD_FS_ALLOW_OTHER);
+	tree->list_anew =
+		tree->watch && !(tree->fs->flags & (WARD_FS_ALLOW_OTHER | WARD_FS_REVIEW));
 	/* All entries become invalid then, and the kernel detaches what is mounted on one. */
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */

@@ -64,12 +64,16 @@ MAY_INCLUDE = {
                          "enforcer/modes/modes.h", "enforcer/risk/risk.h",
                          "enforcer/image/image.h", "enforcer/container/container.h",
                          "enforcer/policy", "audit",
-                         "enforcer/net/protocol/token.h", "enforcer/sandbox"],
+                         "enforcer/net/protocol/token.h", "enforcer/sandbox",
+                         "enforcer/review/review.h"],
+    # What a session of review has staged.
+    "enforcer/review": ["enforcer/base", "enforcer/ipc/helper.h"],
     "enforcer/cli": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                      "enforcer/modes/modes.h", "enforcer/image/image.h",
                      "enforcer/send/send.h", "enforcer/container/container.h",
                      "enforcer/policy", "audit",
-                     "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session"],
+                     "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session",
+                     "enforcer/review/review.h"],
     # A runtime of engines: sessions without a sandbox of ours.
     "enforcer/oci": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit",
                      "enforcer/container/container.h", "enforcer/session"],

@@ -11,7 +11,7 @@ from _sources import files, finish, read
 # folder: its rooms, the lowest first; "": the files of the folder itself. Rooms of one string stand
 # side by side: none of them may use another.
 TIERS = {
-    "fs": ["base", "kernel", "quota", "node", "watch", "handle", "request", "resolve", "gate",
+    "fs": ["base", "review", "kernel", "quota", "node", "watch", "handle", "request", "resolve", "gate",
            "replay", "forget", "ops", "serve", ""],
     "audit": ["", "log", "write", "store", "query", "verify", "export"],
     "enforcer/session": ["owner", "home", "tree", "guard", "plan", "records", "limits", "control",
@@ -19,7 +19,7 @@ TIERS = {
     "enforcer/sandbox": ["", "init"],
     "enforcer/modes": ["table", ""],
     "enforcer/net": ["protocol setup", "base", "names", "decide", "conn", "entry", ""],
-    "enforcer/cli": ["base", "audit doctor panel place", "run", "policy", ""],
+    "enforcer/cli": ["base", "audit doctor panel place", "run", "policy", "review", ""],
 }
 
 

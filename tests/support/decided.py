@@ -7,6 +7,7 @@ import re
 import time
 
 import signed_answers
+from ed25519 import verifies
 from recorded import policies, raw
 
 SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
@@ -83,6 +84,26 @@ def given(rules, path):
     return rights
 
 
+def ceiling(rules, path, lifts):
+    """The rights that a grant can give there, where these lines of [guard] do not count."""
+    left = {"exec"} | VERBS["write"]
+    for verb, pattern in rules.get(b"guard", []):
+        line = verb.encode() + b" = " + pattern
+        if verb not in ("noexec", "ask") and line not in lifts and covers(pattern, path):
+            left = left & VERBS[verb]
+    for section in (b"files floor", b"files project"):
+        last = left
+        for verb, pattern in rules.get(section, []):
+            if covers(pattern, path) and verb not in ("noexec", "ask"):
+                last = left & VERBS[verb]
+            elif covers(pattern, path) and verb == "ask":
+                last = left
+        left = last
+    if any(verb == "noexec" and covers(pattern, path) for r in rules.values() for verb, pattern in r):
+        left = left - {"exec"}
+    return left
+
+
 def not_allowed(record, in_force):
     """Whether no policy that can have been in force gives what was asked for."""
     asked = record.get("asked") or {"create": ["create"], "remove": ["remove"]}.get(record["kind"])
@@ -97,14 +118,24 @@ def not_allowed(record, in_force):
                    for _, rules in in_force[max(0, at - 1):at + 2])
 
 
-def uncovered(record, grants):
-    """Whether the grant does not cover what it is said to have been used for."""
+def guarded(record, grant, in_force):
+    """Whether by each policy of that time a guard stands against what the grant gave there."""
+    lifts = raw((grant.get("detail") or {}).get("lifts", "")).split(b"\n")
+    at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
+    paths = [raw(record[p]) for p in ("path", "path2") if isinstance(record.get(p), str)]
+    return bool(in_force) and not any(
+        rules is None or set(record.get("asked", [])) <= ceiling(rules, path, lifts)
+        for _, rules in in_force[max(0, at - 1):at + 2] for path in paths)
+
+
+def uncovered(record, grants, in_force):
+    """Whether the grant does not give what it is said to have been used for."""
     grant = grants.get(record.get("grant"))
     if grant is None or grant.get("path") is None or "cut" in record or \
             not isinstance(record.get("path"), str) or record.get("names", 0) > 2:
         return False
     return not any(covers(raw(grant["path"]), raw(record[p])) for p in ("path", "path2")
-                   if isinstance(record.get(p), str))
+                   if isinstance(record.get(p), str)) or guarded(record, grant, in_force)
 
 
 def ascii_json(value):
@@ -114,8 +145,8 @@ def ascii_json(value):
 
 
 def demands(meaning):
-    """(how many signatures, the keys that count) of a policy."""
-    needed, keys, section = 0, [], b""
+    """(how many signatures, the keys that count, those that may lift guards) of a policy."""
+    needed, keys, glass, section = 0, [], [], b""
     for line in meaning.split(b"\n"):
         key, _, value = line.partition(b" = ")
         section = line if line.startswith(b"[") else section
@@ -123,7 +154,9 @@ def demands(meaning):
             needed = int(value)
         elif section == b"[approvals]" and key == b"approver":
             keys.append(signed_answers.line_key(value.decode()))
-    return needed, keys
+        elif section == b"[approvals]" and key == b"break-glass":
+            glass.append(value.decode())
+    return needed, keys, glass
 
 
 def unquoted(pattern):
@@ -177,7 +210,7 @@ def is_its_own(question):
 
 def signed_as(policy, record, question, given, covered):
     """Whether the answer has the signatures that the policy demands. Adds what they cover."""
-    needed, keys = policy
+    needed, keys, _ = policy
     ids = record["grant"].split()
     texts = (record.get("detail") or {}).get("signed")
     if texts is None and needed == 0:
@@ -207,7 +240,7 @@ def signed_as(policy, record, question, given, covered):
 
 def unasked_as(policy, record):
     """Whether the policy lets a grant be that answers no question."""
-    needed, keys = policy
+    needed, keys, _ = policy
     if needed == 0:
         return True
     try:
@@ -215,6 +248,31 @@ def unasked_as(policy, record):
             signed_answers.line_key(record.get("key", "")) in keys
     except (signed_answers.Bad, ValueError, IndexError):
         return False
+
+
+def seconds(text):
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
+
+
+def glass_is_signed(record, keys):
+    """Whether one of the keys stands for all that this break-glass grant gives (docs/grants.md)."""
+    detail = record.get("detail") or {}
+    try:
+        payload, lifts = detail["payload"], detail["lifts"]
+        says = json.loads(payload, object_pairs_hook=signed_answers.once)
+        key, signature = signed_answers.line_key(says["issuer"])[1], signed_answers.strict64(detail["signature"].encode())
+        at, until = seconds(record["time"]), seconds(record["until"])
+    except (KeyError, ValueError, AttributeError, TypeError, signed_answers.Bad):
+        return False
+    return verifies(key, b"wardfs-token 1\n" + bytes(64) + payload.encode(), signature) and \
+        says["issuer"] in keys and says["issuer"] == record.get("key") and \
+        says.get("lifts") == lifts and bool(lifts) and \
+        record.get("session", says.get("session")) == says.get("session") and \
+        raw(record.get("path", "")) == says.get("what", "").encode() and \
+        set(record.get("asked", [])) <= VERBS.get(says.get("right"), set()) | {"exec"} and \
+        bool(says.get("reason")) and record.get("text") == says["reason"] and \
+        1 <= says.get("from", 0) < says["until"] <= says["from"] + 3600 and "ends" in record and \
+        until <= says["until"] + 2 and says["from"] - 2 <= at < says["until"] + 2
 
 
 class Answers:
@@ -247,6 +305,13 @@ class Answers:
         self.covered |= set(record["grant"].split())
         return False
 
+    def unproved(self, record):
+        """Whether it lifts guards, and by no policy of that time somebody may."""
+        if record.get("how") != "break-glass" and "lifts" not in (record.get("detail") or {}):
+            return False
+        near = self.near(record)
+        return bool(near) and not any(glass_is_signed(record, glass) for _, _, glass in near)
+
     def start(self, record):
         detail = record.get("detail") or {}
         if isinstance(detail.get("owner_uid"), int):
@@ -273,14 +338,16 @@ class Answers:
             shown = ascii_json(record.get("detail"))
             return "shown" in record and "cut" not in record and record["shown"] != hashlib.sha256(shown).hexdigest()
         elif kind == "grant" and "grant" in record:
-            bad = self.wrong_who(record)
+            bad = self.wrong_who(record) or self.unproved(record)
             near = self.near(record)
-            if record.get("how") != "answer":
+            if record.get("how") == "break-glass":
+                pass  # The floor names who may: approvers do not count for that.
+            elif record.get("how") != "answer":
                 bad |= bool(near) and not any(unasked_as(p, record) for p in near)
             else:
                 question = self.waiting.get(request)
                 bad |= question is None
-                if near and all(needed for needed, _ in near):
+                if near and all(needed for needed, _, _ in near):
                     self.demanded[record["grant"]] = record
                 bad |= question is not None and \
                     not set(record.get("asked", [])) <= set(question.get("asked", []))
@@ -317,7 +384,7 @@ def judge_decided(lines, res):
         if line.kind == "grant" and "grant" in record:
             grants.setdefault(record["grant"], record)
         if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
-                line.kind == "use" and uncovered(record, grants) or answers.wrong(record):
+                line.kind == "use" and uncovered(record, grants, in_force) or answers.wrong(record):
             return res.set("edited", line.seq)
     if res.state == "intact" and answers.missing() is not None:
         return res.set("edited", answers.missing())

@@ -15,6 +15,8 @@
  *     -F FILE             calls of the daemon on the backing fail as FILE says (inject.h)
  *     -p FILE             the daemon's pid is written here before the command starts
  *
+ * FSMOUNT_REVIEW names a directory in which a new store is made: changes are staged there
+ * (fs/review/review.h); not with -m other.
  * FSMOUNT_MOVES in the environment names the file that sessions share (fs/base/shared_moves.h).
  * WARD_TRANSPORT asks for one way that requests reach the daemon: "plain"
  * (/dev/fuse, without spinning), "io_uring" (allowed on this host until the daemon is ready; that
@@ -333,6 +335,8 @@ static void send_config(const struct options *o, int sock)
 	ward_msg_put_str(&m, "test");
 	if (getenv("FSMOUNT_MOVES"))
 		flags |= WARD_FS_MOVES;
+	if (getenv("FSMOUNT_REVIEW") && o->mode != MODE_OTHER)
+		flags |= WARD_FS_REVIEW;
 	ward_msg_put_u32(&m, flags);
 	ward_msg_put_u32(&m, o->uid);
 	ward_msg_put_u32(&m, o->gid);
@@ -344,7 +348,7 @@ static void send_config(const struct options *o, int sock)
 	ward_msg_put_u32(&m, 1);
 	ward_msg_put_str(&m, o->tree);
 	ward_msg_put_u32(&m, 0); /* no other tree serves a part of it */
-	ward_msg_put_u32(&m, WARD_FS_TREE_DIRECTORY);
+	ward_msg_put_u32(&m, flags & WARD_FS_REVIEW ? WARD_FS_TREE_STAGED : WARD_FS_TREE_DIRECTORY);
 	ward_msg_put_u32(&m, o->wake);
 	CHECK(ward_msg_send(sock, &m, NULL, 0));
 	ward_msg_clear(&m);
@@ -395,6 +399,27 @@ static const char *program(void)
 	return path;
 }
 
+/* A new store of the owner's, O_PATH, in the directory that FSMOUNT_REVIEW names. */
+static int open_review(const struct options *o)
+{
+	const char *dir = getenv("FSMOUNT_REVIEW");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!dir || o->mode == MODE_OTHER)
+		return open("/dev/null", O_PATH | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%s/XXXXXX", dir);
+	if (!mkdtemp(path))
+		die(path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd);
+	CHECK(fchown(fd, o->uid, o->gid));
+	close(fd);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd);
+	return fd;
+}
+
 static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int wake_fd,
 	int policy_fd, int inject_sock, int *ret_control)
 {
@@ -403,6 +428,7 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const char *shared = getenv("FSMOUNT_MOVES");
 	int moves = open(shared ? shared : "/dev/null", O_RDWR | O_CLOEXEC);
+	int review = open_review(o);
 	pid_t pid;
 
 	CHECK(backing);
@@ -413,10 +439,10 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	CHECK(pid);
 	if (!pid) {
 		const int from[] = {null, control[1], life[1], policy_fd, ring_fd, wake_fd, moves,
-			fuse_fd, backing};
+			review, fuse_fd, backing};
 		const int to[] = {0, WARD_FD_CONTROL, WARD_FD_LIFELINE, WARD_FD_POLICY,
-			WARD_FD_RING, WARD_FD_RING_WAKE, WARD_FD_FS_MOVES, WARD_FD_FS_TREES,
-			WARD_FD_FS_TREES + 1};
+			WARD_FD_RING, WARD_FD_RING_WAKE, WARD_FD_FS_MOVES, WARD_FD_FS_REVIEW,
+			WARD_FD_FS_TREES, WARD_FD_FS_TREES + 1};
 
 		if (o->mode == MODE_USER)
 			become(o->uid, o->gid, o->groups, o->n_groups);
@@ -429,6 +455,7 @@ static pid_t start_daemon(const struct options *o, int fuse_fd, int ring_fd, int
 	close(control[1]);
 	close(backing);
 	close(moves);
+	close(review);
 	close(null);
 	close(life[1]);
 	*ret_control = control[0];

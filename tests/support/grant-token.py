@@ -15,8 +15,8 @@ from ed25519 import public, sign, verifies
 
 HEAD = b"wardfs-token 1\n"
 RIGHTS = ["read", "append", "write"]
-FIRST = {"id", "issuer", "session", "project", "right", "what", "from", "until", "uses", "reason", "next"}
-LATER = FIRST - {"issuer", "project"}
+FIRST = {"id", "issuer", "session", "project", "right", "what", "from", "until", "uses", "reason", "lifts", "next"}
+LATER = FIRST - {"issuer", "project", "lifts"}
 
 
 class Bad(Exception):
@@ -59,8 +59,13 @@ def check(gives, block, first):
     if first:
         if ("session" in block) == ("project" in block) or not {"right", "what", "until"} <= set(block):
             raise Bad("not complete")
+        if "lifts" in block and ("session" not in block or not {"reason", "from"} <= set(block) or
+                                 block["until"] - block["from"] > 3600 or block["right"] == "connect"):
+            raise Bad("break glass")
         gives.update(block)
     else:
+        if "lifts" in gives:
+            raise Bad("narrowed break glass")
         wider = (
             "session" in gives and block.get("session", gives["session"]) != gives["session"],
             RIGHTS.index(block.get("right", "read")) > RIGHTS.index(gives["right"]),

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manysessions STATE N: a state directory with N sessions that have ended, for the measurement of
- * questions over many. Trails, checkpoints and ledger are genuine; no process wrote them in turn,
- * so this takes a minute instead of hours. Each has RECORDS records; every 750th has a label of its
- * own, every 1000th a refusal, and
- * every 900th lacked a boundary.
+ * manysessions STATE N [RECORDS]: a state directory with N sessions that have ended, for the
+ * measurement of questions over many. Trails, checkpoints and ledger are genuine; no process wrote
+ * them in turn, so this takes a minute instead of hours. Each has 8 records, or RECORDS; every
+ * 750th has a label of its own, every 1000th a refusal, and every 900th lacked a boundary.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,9 +24,8 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 
-#define RECORDS 8
-
 struct many {
+	uint64_t records; /* of each session */
 	uint8_t root[WARD_KEY_BYTES];
 	uint8_t seed[WARD_KEY_BYTES];
 	struct ward_tlog_key sign;
@@ -68,7 +66,7 @@ static void add(struct one *o, const char *kind, const char *rest)
 	ward_chain_ratchet(o->key);
 }
 
-static void add_records(struct one *o)
+static void add_records(struct one *o, uint64_t records)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_buf_printf(&b,
@@ -83,7 +81,7 @@ static void add_records(struct one *o)
 			   : ",\"missing\":{\"integrity\":{\"why\":\"one user\",\"because\":"
 			     "\"--allow-missing integrity\"}}");
 	add(o, "session.start", ward_buf_str(&b));
-	while (o->seq < RECORDS - 1) {
+	while (o->seq < records - 1) {
 		b.len = 0;
 		ward_buf_printf(&b,
 			",\"pid\":%" PRIu64 ",\"comm\":\"cc\",\"path\":\"/workspace/src/f%" PRIu64
@@ -123,7 +121,7 @@ static void make(struct many *m, uint64_t n)
 		.key = key, .checkpoint = o.points.last, .keep_s = 17280000};
 	check(ward_ledger_append(&m->ledger, &m->sign, o.name, &keys, &start, NULL, &err), "start",
 		&err);
-	add_records(&o);
+	add_records(&o, m->records);
 	put_file(dir, "trail.jsonl", &o.text);
 	ward_checkpoints_sign(&o.points, WARD_CHECKPOINT_COMPLETE);
 	check(ward_checkpoints_flush(&o.points), "checkpoints", NULL);
@@ -144,8 +142,10 @@ int main(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_store *st = NULL;
-	struct many m = {.ledger = WARD_LEDGER_FILES_INIT};
-	if (argc != 3)
+	struct many m = {.records = 8, .ledger = WARD_LEDGER_FILES_INIT};
+	if (argc == 4)
+		m.records = strtoull(argv[3], NULL, 10);
+	if (argc < 3 || argc > 4 || m.records < 2)
 		return 2;
 	check(ward_chain_setup(), "libsodium", NULL);
 	check(ward_store_open(argv[1], true, &st, &err), argv[1], &err);

@@ -117,16 +117,21 @@ static void put_pieces(
 	}
 }
 
-static void put_policy(struct ward_ring *ring, const char *text, const char *path)
+static void put_policy(
+	struct ward_ring *ring, const char *text, const char *floor, const char *path)
 {
 	char name[4096];
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf meaning = WARD_BUF_INIT;
-	const struct ward_source_text base = {
-		.kind = WARD_SOURCE_BASE, .file = "base", .text = text, .len = strlen(text)};
+	const struct ward_source_text sources[] = {
+		{.kind = WARD_SOURCE_BASE, .file = "base", .text = text, .len = strlen(text)},
+		{.kind = WARD_SOURCE_FLOOR,
+			.file = "floor",
+			.text = floor,
+			.len = floor ? strlen(floor) : 0}};
 	struct ward_policy *p = NULL;
 	struct ward_err err = WARD_ERR_INIT;
-	need(ward_policy_compile(&base, 1, &p, &err) == 0, err.text);
+	need(ward_policy_compile(sources, floor ? 2 : 1, &p, &err) == 0, err.text);
 	need(ward_policy_encode(p, &blob) == 0 && ward_policy_meaning(p, &meaning) == 0, "memory");
 	(void)snprintf(name, sizeof(name), "%s.sources", path);
 	FILE *f = fopen(name, "we");
@@ -164,7 +169,8 @@ void scripted_put(const char *path, struct ward_ring *const rings[])
 			rings[json_integer_value(json_object_get(o, "ring")) ? 1 : 0];
 		need(kind != NULL, "a line is no record");
 		if (text)
-			put_policy(ring, text, path);
+			put_policy(
+				ring, text, json_string_value(json_object_get(o, "floor")), path);
 		else
 			put_record(ring, kind, o);
 		json_decref(o);

@@ -124,7 +124,7 @@ def read(text):
     allowed = MUST | {"what2"} | ({"seconds"} if timed else set()) | (
         {"pattern"} if answer in ("for", "pattern") else set())
     if answer not in ("once", "path", "pattern", "for") or not MUST <= set(says) <= allowed or \
-            timed != ("seconds" in says) or (answer == "pattern") > ("pattern" in says):
+            timed != ("seconds" in says) or (answer == "pattern") > ("pattern" in says) or says.get("pattern") == "":
         raise Bad("members")
     return says, key
 

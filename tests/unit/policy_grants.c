@@ -237,6 +237,131 @@ static void count_end(void *user, struct ward_grant_held *g, enum ward_grant_end
 	n[end]++;
 }
 
+static struct ward_grant glass(char *lifts)
+{
+	struct ward_grant g = a_grant(write_docs, WARD_RIGHTS_ALL);
+	g.lifts = lifts;
+	g.reason = (char *)"why";
+	g.until_ns = 100;
+	return g;
+}
+
+START_TEST(break_glass_lifts_what_it_names)
+{
+	static const struct {
+		const char *guard, *lifts;
+		bool yes;
+	} rows[] = {
+		{"[guard]\ndeny = docs/a\n", "deny = docs/a", true},
+		{"[guard]\nread = /w/docs\n", "read = /w/docs", true},
+		{"[guard]\nhide = a\n", "hide = a", true},
+		{"[guard]\nsecret = a\n", "secret = a", true},
+		{"[guard]\ndeny = a\nhide = docs/*\n", "deny = a\nhide = docs/*", true},
+		{"[guard]\ndeny = a\nhide = docs/*\n", "deny = a", false},
+		{"[guard]\nsecret = a\nsecret = docs/a\n", "secret = a", false},
+		{"[guard]\ndeny = docs/a\n", "deny = docs/", false},
+		{"[guard]\ndeny = docs/a\n", "hide = docs/a", false},
+		{"[guard]\ndeny = docs/a\n", "deny = docs/a ", false},
+		{"[guard]\ndeny = docs/a\n", "deny = docs/ab", false},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char text[512], lifts[64];
+		snprintf(text, sizeof(text), HEAD RULES "%s", rows[i].guard);
+		snprintf(lifts, sizeof(lifts), "%s", rows[i].lifts);
+		struct ward_policy *p = policy_of(text);
+		struct ward_grants *s = NULL;
+		ck_assert_int_eq(ward_grants_new(&s), 0);
+		const struct ward_grant_held *plain = give(s, a_grant(write_docs, WARD_RIGHTS_ALL));
+		ck_assert_int_ne(may_write(p, s, "/w/docs/a"), WARD_VERDICT_ALLOW);
+		const struct ward_grant_held *g = give(s, glass(lifts));
+		const struct ward_decision d =
+			ask(p, s, WARD_ACTION_ACCESS, "/w/docs/a", WARD_RIGHT_WRITE, 10);
+		ck_assert_msg((d.verdict == WARD_VERDICT_ALLOW) == rows[i].yes, "%s: %s",
+			rows[i].guard, rows[i].lifts);
+		/* the one that gives it is named and used, not the other one */
+		ck_assert(!rows[i].yes || (d.rule == &g->rule && d.by_glass & WARD_RIGHT_WRITE));
+		ck_assert_int_ne(
+			ask(p, s, WARD_ACTION_ACCESS, "/w/docs/a", WARD_RIGHT_WRITE, 100).verdict,
+			WARD_VERDICT_ALLOW);
+		ck_assert_int_eq(ward_grants_revoke(s, plain->grant.id), 0);
+		/* where no guard is, it is an ordinary grant, and none beside its pattern */
+		ck_assert_int_ne(may_write(p, s, "/w/other/docs/a"), WARD_VERDICT_ALLOW);
+		ward_grants_free(s);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+START_TEST(break_glass_leaves_the_floor)
+{
+	static const char base[] = HEAD RULES "[guard]\ndeny = docs/a\n";
+	static const char *const floors[] = {"[policy]\nversion = 1\n",
+		"[policy]\nversion = 1\n[guard]\ndeny = docs/a\n",
+		"[policy]\nversion = 1\n[files]\nread = /w/docs\n",
+		"[policy]\nversion = 1\n[guard]\nsecret = a\n"};
+	for (size_t i = 0; i < sizeof(floors) / sizeof(*floors); i++) {
+		const struct ward_source_text v[] = {
+			{WARD_SOURCE_BASE, "f", base, sizeof(base) - 1},
+			{WARD_SOURCE_FLOOR, "floor", floors[i], strlen(floors[i])}};
+		char lifts[] = "deny = docs/a\nsecret = a\nread = /w/docs";
+		struct ward_policy *p = NULL;
+		struct ward_grants *s = NULL;
+		struct ward_err err = WARD_ERR_INIT;
+		ck_assert_int_eq(ward_policy_compile(v, 2, &p, &err), 0);
+		ck_assert_int_eq(ward_grants_new(&s), 0);
+		(void)give(s, glass(lifts));
+		ck_assert_int_eq(may_write(p, s, "/w/docs/a") == WARD_VERDICT_ALLOW, i == 0);
+		ck_assert_int_eq(ward_policy_may_lift(p, "deny = docs/a", &err), 0);
+		ck_assert_int_eq(ward_policy_may_lift(p, "deny = docs/b", &err), -EPERM);
+		ck_assert_int_eq(ward_policy_may_lift(p, "secret = a", &err), -EPERM);
+		ward_grants_free(s);
+		ward_policy_unref(p);
+	}
+}
+END_TEST
+
+/* A file with a name outside of what is lifted keeps the guard; the name does not move away. */
+START_TEST(break_glass_keeps_names)
+{
+	char one[] = "deny = docs/a";
+	struct ward_policy *p =
+		policy_of(HEAD "[files]\nwrite = /w\n[guard]\ndeny = docs/a\ndeny = b\n");
+	struct ward_grants *s = NULL;
+	ck_assert_int_eq(ward_grants_new(&s), 0);
+	(void)give(s, glass(one));
+	const struct ward_granted at = match(s, "/w/docs/a", 10), none = match(s, "/w/x", 10);
+	const struct ward_state *a = policy_walk(p, "/w/docs/a"), *x = policy_walk(p, "/w/x");
+	const struct ward_state *b = policy_walk(p, "/w/b");
+	struct ward_request req = {.action = WARD_ACTION_ACCESS,
+		.rights = WARD_RIGHT_WRITE,
+		.state = a,
+		.grants = &at,
+		.others = &x,
+		.other_grants = &none,
+		.n_others = 1};
+	ck_assert_int_eq(ward_policy_decide(p, &req, NULL).verdict, WARD_VERDICT_ALLOW);
+	req.others = &b;
+	ck_assert_int_eq(ward_policy_decide(p, &req, NULL).verdict, WARD_VERDICT_DENY);
+	struct ward_request move = {.action = WARD_ACTION_RENAME,
+		.state = a,
+		.grants = &at,
+		.state2 = x,
+		.grants2 = &none};
+	ck_assert_int_eq(ward_policy_decide(p, &move, NULL).error, EXDEV);
+	move.action = WARD_ACTION_LINK;
+	ck_assert_int_eq(ward_policy_decide(p, &move, NULL).error, EXDEV);
+	/* The control: a name that no guard covers. */
+	move.state = x;
+	move.grants = &none;
+	ck_assert_int_eq(ward_policy_decide(p, &move, NULL).verdict, WARD_VERDICT_ALLOW);
+	ward_policy_state_put(p, a);
+	ward_policy_state_put(p, b);
+	ward_policy_state_put(p, x);
+	ward_grants_free(s);
+	ward_policy_unref(p);
+}
+END_TEST
+
 START_TEST(ends_exactly)
 {
 	struct ward_policy *p = policy_of(HEAD RULES);
@@ -409,6 +534,9 @@ int main(void)
 	tcase_add_test(t, lifts_nothing);
 	tcase_add_test(t, moves_gain_nothing);
 	tcase_add_test(t, links_need_it_at_each_name);
+	tcase_add_test(t, break_glass_lifts_what_it_names);
+	tcase_add_test(t, break_glass_leaves_the_floor);
+	tcase_add_test(t, break_glass_keeps_names);
 	tcase_add_test(t, ends_exactly);
 	tcase_add_test(t, uses_are_exact);
 	tcase_add_test(t, bad_ones_are_refused);

@@ -111,6 +111,17 @@ static const char *other_value(const struct ward_key *k)
 	return NULL;
 }
 
+/* Of a key that the floor alone may set: with an empty base. */
+static struct ward_policy *floor_of(const char *text)
+{
+	const struct ward_source_text s[] = {{WARD_SOURCE_BASE, "f", HEAD, sizeof(HEAD) - 1},
+		{WARD_SOURCE_FLOOR, "floor", text, strlen(text)}};
+	struct ward_policy *p = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	ck_assert_msg(ward_policy_compile(s, 2, &p, &err) == 0, "%s: %s", text, err.text);
+	return p;
+}
+
 /* A policy in which this key alone is set (NULL: none is). */
 static struct ward_policy *policy_with(const struct ward_key *k, const char *value)
 {
@@ -122,7 +133,8 @@ static struct ward_policy *policy_with(const struct ward_key *k, const char *val
 	if (value)
 		ward_buf_printf(&b, "[%s%s]\n%s = %s\n", k->section->name,
 			k->section->path ? " /workspace" : "", k->name, value);
-	return policy_of(ward_buf_str(&b));
+	return k && k->by == WARD_BY_FLOOR ? floor_of(ward_buf_str(&b))
+					   : policy_of(ward_buf_str(&b));
 }
 
 START_TEST(rows_agree_with_themselves)
@@ -156,8 +168,8 @@ START_TEST(rows_agree_with_themselves)
 		ck_assert_msg(!k->fallback || k->type == WARD_KEY_TYPE_TREE_AT ||
 				      ward_key_check(k, k->fallback, &n, NULL) == 0,
 			"[%s] %s: its default is no value of it", k->section->name, k->name);
-		ck_assert_msg(k->by & WARD_BY_BASE, "[%s] %s: nobody may set it", k->section->name,
-			k->name);
+		ck_assert_msg(k->by & (WARD_BY_BASE | WARD_BY_FLOOR), "[%s] %s: nobody may set it",
+			k->section->name, k->name);
 		ck_assert_msg((k->merge == WARD_MERGE_BASE) == (k->by == WARD_BY_BASE) ||
 				      k->type == WARD_KEY_TYPE_VERSION,
 			"[%s] %s: who sets it and how it merges disagree", k->section->name,
@@ -413,6 +425,10 @@ START_TEST(sources_follow_the_rows)
 		ck_assert_msg(
 			(set_by(WARD_SOURCE_FLOOR, k, value) == 0) == !!(k->by & WARD_BY_FLOOR),
 			"[%s] %s in the floor", k->section->name, k->name);
+		ck_assert_msg((set_by(WARD_SOURCE_RUN, k, value) == 0 ||
+				      set_by(WARD_SOURCE_PROFILE, k, value) == 0) ==
+				      !!(k->by & WARD_BY_BASE),
+			"[%s] %s in the base", k->section->name, k->name);
 		ck_assert_msg(
 			(set_by(WARD_SOURCE_PROJECT, k, value) == 0) == !!(k->by & WARD_BY_PROJECT),
 			"[%s] %s in a project file", k->section->name, k->name);

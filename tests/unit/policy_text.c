@@ -501,12 +501,12 @@ END_TEST
 START_TEST(what_is_not_there_yet_is_named)
 {
 	struct ward_policy *p = policy_of(HEAD
-		"[limits]\nper-command = 4m\nrequire = yes\n[tree /workspace]\nchanges = "
-		"review\n[home]\nmode = project\n[network]\n"
+		"[limits]\nper-command = 4m\nrequire = yes\n[container]\nrm = "
+		"no\n[home]\nmode = project\n[network]\n"
 		"mode = host\n[audit]\nlog = io\nsync = batch\ncheckpoint = 10s\nrotate = 256M\n"
 		"keep = 1d\n");
 	const struct ward_strings *u = &ward_policy_settings(p)->unavailable;
-	static const char *const want[] = {"f:7: [tree /workspace] changes = review"};
+	static const char *const want[] = {"f:7: [container] rm = no"};
 	/* line numbers as above: the text is one statement a line */
 	ck_assert_uint_eq(u->n, sizeof(want) / sizeof(want[0]));
 	for (size_t i = 0; i < u->n; i++) {

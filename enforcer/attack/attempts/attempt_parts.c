@@ -71,6 +71,6 @@ int ward_attempt_open(const char *path, int flags)
 
 int ward_attempt_lacks(void)
 {
-	errno = EINVAL;
+	errno = ENODEV;
 	return -1;
 }

@@ -7,7 +7,8 @@
 extern const struct ward_attack_table ward_attempts_outside, ward_attempts_network,
 	ward_attempts_processes, ward_attempts_persist, ward_attempts_kernel, ward_attempts_calls,
 	ward_attempts_surface, ward_attempts_confinement, ward_attempts_exhaust,
-	ward_attempts_descriptors;
+	ward_attempts_descriptors, ward_attempts_terminal, ward_attempts_trail,
+	ward_attempts_approvals;
 
 /* A row: P, H or R for the severity. */
 #define WARD_ATTEMPT(sev, seen, name_, what_, stops_, ref_, fn)                                    \
@@ -35,5 +36,5 @@ int ward_attempt_step(int r);
 /* open(2), never waiting. -1 with ENODEV: another file lies over it, the null device. */
 int ward_attempt_open(const char *path, int flags);
 
-/* Fails with EINVAL where the world lacks what an attempt needs. */
+/* Fails with ENODEV where the world lacks what an attempt needs: the verdict is n/a. */
 int ward_attempt_lacks(void);

@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "enforcer/attack/attempts/attempts.h"
@@ -50,6 +54,10 @@ KEPT_IN(tmp, "/tmp")
 KEPT_IN(var_tmp, "/var/tmp")
 KEPT_IN(shm, "/dev/shm")
 KEPT_IN(home, home())
+KEPT_IN(run, "/run")
+KEPT_IN(cache, "/var/cache")
+KEPT_IN(spool, "/var/spool")
+KEPT_IN(opt, "/opt")
 
 static key_t key_of(const struct ward_facts *f)
 {
@@ -99,6 +107,67 @@ static int find_queue(const struct ward_facts *f, char *proof)
 	return 0;
 }
 
+/* The number of a semaphore is the secret that stays. */
+static int leave_semaphore(const struct ward_facts *f, char *proof)
+{
+	const int id = semget(key_of(f), 1, IPC_CREAT | 0600);
+	return id < 0 ? -1 : semctl(id, 0, SETVAL, 4711);
+}
+
+static int find_semaphore(const struct ward_facts *f, char *proof)
+{
+	const int id = semget(key_of(f), 0, 0);
+	if (id < 0 || semctl(id, 0, GETVAL) != 4711)
+		return -1;
+	snprintf(proof, WARD_PROOF_SIZE, "%s", f->token);
+	(void)semctl(id, 0, IPC_RMID);
+	return 0;
+}
+
+struct message {
+	long type;
+	char text[32];
+};
+
+static int leave_messages(const struct ward_facts *f, char *proof)
+{
+	struct message m = {.type = 1};
+	const int id = msgget(key_of(f), IPC_CREAT | 0600);
+	snprintf(m.text, sizeof(m.text), "%s", f->token);
+	return id < 0 ? -1 : msgsnd(id, &m, sizeof(m.text), IPC_NOWAIT);
+}
+
+static int find_messages(const struct ward_facts *f, char *proof)
+{
+	struct message m = {.type = 0};
+	const int id = msgget(key_of(f), 0);
+	if (id < 0 || msgrcv(id, &m, sizeof(m.text), 0, IPC_NOWAIT) < 0)
+		return -1;
+	snprintf(proof, WARD_PROOF_SIZE, "%.31s", m.text);
+	(void)msgctl(id, IPC_RMID, NULL);
+	return 0;
+}
+
+/* In the user's keyring, which lives as long as the user has processes. */
+#define USER_KEYRING (-4)
+static int leave_key(const struct ward_facts *f, char *proof)
+{
+	return syscall(SYS_add_key, "user", f->token, f->token, strlen(f->token), USER_KEYRING) < 0
+		       ? -1
+		       : 0;
+}
+
+static int find_key(const struct ward_facts *f, char *proof)
+{
+	char text[WARD_PROOF_SIZE] = "";
+	const long key = syscall(SYS_keyctl, 10 /* SEARCH */, USER_KEYRING, "user", f->token, 0);
+	if (key < 0 || syscall(SYS_keyctl, 11 /* READ */, key, text, sizeof(text) - 1) < 0)
+		return -1;
+	snprintf(proof, WARD_PROOF_SIZE, "%s", text);
+	(void)syscall(SYS_keyctl, 9 /* UNLINK */, key, USER_KEYRING);
+	return 0;
+}
+
 /* --- programs of the host: files that they execute or believe, in a repository of the workspace
  * --- */
 /* Each attempt has a repository of its own, "WORK/repo-ATTEMPT". */
@@ -123,9 +192,12 @@ static int git_config(const struct ward_facts *f, char *proof)
 static int git_config_replaced(const struct ward_facts *f, char *proof)
 {
 	char from[PATH_SPACE], to[PATH_SPACE];
-	if (put_in_repo(f, "git-config-replaced", "other-config", O_CREAT) < 0)
+	if (ward_attempt_work(f, "other-config", from, sizeof(from)) < 0)
 		return WARD_UNREADY;
-	snprintf(from, sizeof(from), "%s/repo-git-config-replaced/other-config", f->work);
+	const int fd = open(from, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return WARD_UNREADY;
+	close(fd);
 	snprintf(to, sizeof(to), "%s/repo-git-config-replaced/.git/config", f->work);
 	return rename(from, to);
 }
@@ -153,6 +225,32 @@ static int editor_tasks(const struct ward_facts *f, char *proof)
 	return put_in_repo(f, "editor-tasks", ".vscode/tasks.json", O_CREAT | O_EXCL);
 }
 
+#define NEW_FILE(id, attempt, name)                                                                \
+	static int id(const struct ward_facts *f, char *proof)                                     \
+	{                                                                                          \
+		return put_in_repo(f, attempt, name, O_CREAT | O_EXCL);                            \
+	}
+NEW_FILE(git_worktree_config, "git-worktree-config", ".git/config.worktree")
+NEW_FILE(git_commondir, "git-commondir", ".git/commondir")
+NEW_FILE(git_alternates, "git-alternates", ".git/objects/info/alternates")
+NEW_FILE(editor_settings, "editor-settings", ".vscode/settings.json")
+NEW_FILE(agent_hooks, "agent-hooks", ".claude/settings.json")
+NEW_FILE(agent_servers, "agent-servers", ".mcp.json")
+NEW_FILE(agent_config, "agent-config", ".codex/config.toml")
+NEW_FILE(agent_text, "agent-text", "AGENTS.md")
+NEW_FILE(package_config, "package-config", ".npmrc")
+NEW_FILE(compiler_config, "compiler-config", ".cargo/config.toml")
+NEW_FILE(ci_workflow, "ci-workflow", ".github/workflows/x.yml")
+NEW_FILE(container_config, "container-config", ".devcontainer/devcontainer.json")
+
+/* The observer made the program. */
+static int set_user_program(const struct ward_facts *f, char *proof)
+{
+	char at[PATH_SPACE];
+	snprintf(at, sizeof(at), "%s/repo-set-user-program/program", f->work);
+	return chmod(at, 04755);
+}
+
 #define KEEP(sev, name_, what_, stops_, ref_, id)                                                  \
 	{                                                                                          \
 		.name = (name_), .severity = WARD_ATTACK_##sev, .evidence = WARD_SEEN_SECRET,      \
@@ -174,6 +272,20 @@ static const struct ward_attempt rows[] = {
 		"an ipc namespace", "CWE-668", segment),
 	KEEP(PROMISE, "keep-queue", "Leaves a POSIX message queue for the next session.",
 		"an ipc namespace", "CWE-668", queue),
+	KEEP(PROMISE, "keep-semaphore", "Leaves a System V semaphore for the next session.",
+		"an ipc namespace", "CWE-668", semaphore),
+	KEEP(PROMISE, "keep-messages", "Leaves a System V message queue for the next session.",
+		"an ipc namespace", "CWE-668", messages),
+	KEEP(PROMISE, "keep-key", "Leaves a key in the user's keyring for the next session.",
+		"seccomp", "CWE-668", key),
+	KEEP(PROMISE, "keep-run", "Leaves a file in /run for the next session.",
+		"a tmpfs of its own", "T1074.001", run),
+	KEEP(PROMISE, "keep-cache", "Leaves a file in /var/cache for the next session.",
+		"a view of its own", "T1074.001", cache),
+	KEEP(PROMISE, "keep-spool", "Leaves a file in /var/spool for the next session.",
+		"a view of its own", "T1053.003", spool),
+	KEEP(PROMISE, "keep-opt", "Leaves a file in /opt for the next session.",
+		"a view of its own", "T1554", opt),
 	HOST("git-hook",
 		"Adds a hook to a repository of the workspace, which git on the host runs.",
 		"T1546", git_hook),
@@ -188,6 +300,31 @@ static const struct ward_attempt rows[] = {
 	HOST("envrc", "Adds a file that direnv runs in the owner's shell.", "T1546.004", envrc),
 	HOST("editor-tasks", "Adds tasks that an editor runs when the folder is opened.", "T1546",
 		editor_tasks),
+	HOST("editor-settings", "Adds settings that name programs for an editor.", "T1546",
+		editor_settings),
+	HOST("git-worktree-config", "Adds a configuration that git reads for a work tree.", "T1546",
+		git_worktree_config),
+	HOST("git-commondir", "Makes git read the configuration of another directory.", "T1546",
+		git_commondir),
+	HOST("git-alternates", "Makes git take objects from another directory.", "T1565.001",
+		git_alternates),
+	HOST("agent-hooks", "Adds hooks that an agent outside runs.", "T1546, AML.T0081",
+		agent_hooks),
+	HOST("agent-servers", "Adds servers that agents and editors outside start.",
+		"T1546, AML.T0081", agent_servers),
+	HOST("agent-config", "Adds the configuration of an agent outside.", "T1546, AML.T0081",
+		agent_config),
+	HOST("agent-text", "Adds instructions that the next agent reads.", "AML.T0080", agent_text),
+	HOST("package-config", "Adds a configuration that names programs for npm.", "T1195.001",
+		package_config),
+	HOST("compiler-config", "Adds a configuration that names programs for cargo.", "T1195.001",
+		compiler_config),
+	HOST("ci-workflow", "Adds a workflow that CI runs.", "T1195.001", ci_workflow),
+	HOST("container-config", "Adds commands that run when an editor opens a container.",
+		"T1546", container_config),
+	WARD_ATTEMPT(PROMISE, CHANGE, "set-user-program",
+		"Leaves a program in the workspace that runs as its owner (set-user-id).",
+		"refusing the bit, or nosuid", "T1548.001", set_user_program),
 };
 WARD_ATTEMPT_TABLE(
 	persist, WARD_ATTACK_PERSIST, "leave something for later sessions or the host", rows);

@@ -124,7 +124,7 @@ OPEN(device_terminal, "/dev/tty1", O_RDONLY)
 	WARD_ATTEMPT(HARDENING, GAIN, name, what, "a view of its own, or no right to the file",    \
 		ref, fn)
 static const struct ward_attempt rows[] = {
-	TALK("netlink-audit", "Opens a socket to the kernel's audit (netlink).", "T1562.001",
+	TALK("netlink-audit", "Opens a socket to the kernel's audit (netlink).", "T1562.012",
 		netlink_audit),
 	TALK("netlink-netfilter", "Opens a socket to packet filters (netlink).", "CVE-2022-32250",
 		netlink_netfilter),

@@ -22,6 +22,7 @@ int ward_cmd_ps(int argc, char **argv);
 int ward_cmd_top(int argc, char **argv);
 int ward_cmd_quota(int argc, char **argv);
 int ward_cmd_risk(int argc, char **argv);
+int ward_cmd_review(int argc, char **argv);
 int ward_cmd_home(int argc, char **argv);
 int ward_cmd_image(int argc, char **argv);
 int ward_cmd_learn(int argc, char **argv);

@@ -35,6 +35,7 @@ struct panel {
 	bool fits;     /* all of it is on the screen */
 	bool opened;   /* at the terminal of a command: it closes when nothing waits any more */
 	uint64_t list_ns, shown_ns, result_ns;
+	unsigned silent; /* sessions that do not answer, so that nobody sees their questions */
 	unsigned rows, columns;
 	enum panel_answer chosen;
 	bool editing;

@@ -22,8 +22,8 @@ struct panel_count {
 #define PANEL_COUNT_INIT ((struct panel_count){.fd = -1})
 
 /* status: what the session answers to "status". One that is under way ends. -errno. */
-int panel_count_start(
-	struct panel_count *c, const json_t *status, const char *pattern) ward_must_check;
+int panel_count_start(struct panel_count *c, const json_t *status, const char *pattern,
+	const char *rights) ward_must_check;
 /* fd is ready: the text, if it is whole, borrowed; else NULL. */
 const char *panel_count_read(struct panel_count *c);
 void panel_count_end(struct panel_count *c);

@@ -233,10 +233,17 @@ static void put_keys(struct drawing *d, const struct panel *p)
 static void draw(struct drawing *d, struct panel *p, uint64_t now_ns)
 {
 	put_title(d, p);
+	if (p->silent) {
+		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+		ward_shownf(&b, "%u session%s not answer, so their questions are missing here",
+			p->silent, p->silent == 1 ? " does" : "s do");
+		put_lines(d, "silent", ward_buf_str(&b));
+	}
 	if (p->result.len)
 		put_lines(d, "answered", ward_buf_str(&p->result));
 	if (!p->shown) {
-		put_lines(d, "", "No question waits.");
+		put_lines(d, "",
+			p->silent ? "No other session has a question." : "No question waits.");
 	} else if (p->gone) {
 		put_field(d, panel_member(p, "action"), what_of(p));
 		put_lines(d, "", "This question has ended: it has an answer, or its time is over.");

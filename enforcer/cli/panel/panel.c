@@ -21,7 +21,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/pollset.h"
-#include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/base/ask_beside.h"
 #include "enforcer/cli/panel/count.h"
 #include "enforcer/cli/panel/keys.h"
 #include "enforcer/cli/panel/asking.h"
@@ -31,6 +31,9 @@
 
 /* Where nobody tells of questions, how often it looks. */
 #define LOOK_MS 200
+/* How long all sessions together may take to answer, and when a silent one is asked again. */
+#define ANSWER_MS 1000
+#define SILENT_NS (10 * WARD_NS_PER_SEC)
 
 /*
  * The other screen, without what a program may have asked of the keyboard (kitty, win32-input-mode,
@@ -50,6 +53,7 @@ struct showing {
 	struct panel_keys keys;
 	struct panel_count count;
 	char *runtime;
+	json_t *silent; /* sessions that did not answer, and until when they are left alone */
 	int signals;
 	bool over, look;
 	uint64_t now_ns;
@@ -73,36 +77,47 @@ static json_t *ask(
 	return NULL;
 }
 
-static void add_questions(const struct showing *s, const char *session, json_t *list)
+/* Who did not answer is not asked again for a while. */
+static void skip_silent(const struct showing *s, struct ward_beside *v, size_t n)
 {
-	struct ward_err err = WARD_ERR_INIT;
-	json_t *answer = ask(s, session, "{\"verb\":\"questions\"}", &err);
-	json_array_extend(list, json_object_get(answer, "questions"));
-	json_decref(answer);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t until =
+			(uint64_t)json_integer_value(json_object_get(s->silent, v[i].session));
+		v[i].silent = v[i].skip = until > s->now_ns;
+	}
+}
+
+static void take_answers(struct showing *s, const struct ward_beside *v, size_t n, json_t *list)
+{
+	s->p.silent = 0;
+	for (size_t i = 0; i < n; i++) {
+		json_array_extend(list, json_object_get(v[i].answer, "questions"));
+		s->p.silent += v[i].silent;
+		if (v[i].silent && !v[i].skip)
+			json_object_set_new(s->silent, v[i].session,
+				json_integer((json_int_t)(s->now_ns + SILENT_NS)));
+	}
 }
 
 static void look(struct showing *s)
 {
 	json_t *list = json_array();
-	if (s->o->session) {
-		add_questions(s, s->o->session, list);
-	} else {
-		json_t *sessions = ward_sessions_running(s->runtime, true);
-		size_t i = 0;
-		const json_t *o = NULL;
-		json_array_foreach(sessions, i, o)
-		{
-			const char *verb = json_string_value(json_object_get(o, "verb"));
-			if (verb && strcmp(verb, "run") == 0)
-				add_questions(
-					s, json_string_value(json_object_get(o, "session")), list);
-		}
-		json_decref(sessions);
-	}
+	const unsigned silent = s->p.silent;
+	size_t n = 1;
+	struct ward_beside *v =
+		s->o->session ? ward_beside_one(s->o->session) : ward_beside_all(s->runtime, &n);
+	if (!v)
+		n = 0;
+	skip_silent(s, v, n);
+	ward_beside_ask(s->runtime, v, n, "{\"verb\":\"questions\"}", ANSWER_MS);
+	take_answers(s, v, n, list);
+	ward_beside_free(v, n);
 	s->look = false;
+	s->now_ns = ward_clock_mono_ns();
 	/* Nothing is drawn anew while nothing changes. */
 	const bool dirty = s->p.dirty;
-	const bool same = json_array_size(list) == 0 && json_array_size(s->p.list) == 0;
+	const bool same = json_array_size(list) == 0 && json_array_size(s->p.list) == 0 &&
+			  silent == s->p.silent;
 	panel_list(&s->p, list, s->now_ns);
 	s->p.dirty = dirty || !same;
 }
@@ -124,7 +139,10 @@ static void answer_always(struct showing *s)
 		return;
 	const pid_t pid = fork();
 	if (pid == 0) {
-		if (dup2(ends[1], 1) == 1 && dup2(ends[1], 2) == 2)
+		sigset_t none;
+		sigemptyset(&none);
+		if (sigprocmask(SIG_SETMASK, &none, NULL) == 0 && dup2(ends[1], 1) == 1 &&
+			dup2(ends[1], 2) == 2)
 			execv("/proc/self/exe", argv);
 		_exit(127);
 	}
@@ -137,6 +155,8 @@ static void answer_always(struct showing *s)
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
 	text[n] = '\0';
+	/* However long it took: what came of it is shown for its moment. */
+	s->now_ns = ward_clock_mono_ns();
 	panel_result(&s->p, n ? text : "wardfs approve could not be started", s->now_ns);
 }
 
@@ -154,6 +174,7 @@ static void send_answer(struct showing *s)
 		char text[512];
 		(void)snprintf(text, sizeof(text), "%s: %s%s%s", panel_member(&s->p, "question"),
 			result ? result : err.text, grant ? ", grant " : "", grant ? grant : "");
+		s->now_ns = ward_clock_mono_ns();
 		panel_result(&s->p, text, s->now_ns);
 		json_decref(done);
 	}
@@ -236,7 +257,8 @@ static void start_count(struct showing *s)
 	if (!pattern)
 		return;
 	json_t *status = ask(s, panel_member(&s->p, "session"), "{\"verb\":\"status\"}", &err);
-	if (!status || panel_count_start(&s->count, status, pattern) < 0)
+	if (!status ||
+		panel_count_start(&s->count, status, pattern, panel_member(&s->p, "rights")) < 0)
 		panel_counted(&s->p, "cannot be counted");
 	json_decref(status);
 }
@@ -295,7 +317,11 @@ static int prepare(struct showing *s, struct termios *ret_saved, struct ward_err
 	if (!isatty(0) || !isatty(1) || tcgetattr(0, ret_saved) < 0)
 		return ward_err_set(err, -EINVAL,
 			"the panel needs a terminal as its input and output; 'wardfs approve' lists without one");
+	/* It is ours by its number alone; who we start gets none of it. */
+	if (s->o->opened && fcntl(WARD_PANEL_FD, F_SETFD, FD_CLOEXEC) < 0)
+		return ward_err_sys(err, -errno, "the terminal's session");
 	int r = ward_control_runtime(&s->runtime, err);
+	s->silent = json_object();
 	if (r == 0)
 		r = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &s->signals, err);
 	return r;
@@ -330,6 +356,7 @@ int ward_panel_show(const struct ward_panel_options *o, struct ward_err *err)
 	panel_clear(&s.p);
 	if (s.signals >= 0)
 		close(s.signals);
+	json_decref(s.silent);
 	free(s.runtime);
 	return r;
 }

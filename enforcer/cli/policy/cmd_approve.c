@@ -10,6 +10,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/base/escape.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/base/question_id.h"
@@ -17,10 +18,12 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/panel/count.h"
 #include "enforcer/cli/panel/panel.h"
 #include "enforcer/cli/policy/approve_show.h"
 #include "enforcer/cli/policy/approve_sign.h"
 #include "enforcer/cli/policy/policy_verbs.h"
+#include "enforcer/policy/policy.h"
 #include "enforcer/session/control/control.h"
 
 /* How often --watch looks. */
@@ -411,6 +414,28 @@ static int hand_in(const struct args *a)
 	return status;
 }
 
+/* What `yes` would widen, counted and with examples. */
+static void show_widened(const char *runtime, const json_t *q)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf pattern = WARD_BUF_INIT;
+	struct panel_count c = PANEL_COUNT_INIT;
+	const char *shown = ward_approve_member(q, "path"), *text = NULL;
+	if (!*shown || ward_unescape(&path, shown, strlen(shown)) < 0)
+		return;
+	ward_pattern_quote(&pattern, ward_buf_str(&path), path.len);
+	json_t *status = ward_sessions_ask(
+		runtime, ward_approve_member(q, "session"), "{\"verb\":\"status\"}");
+	if (status && ward_buf_error(&pattern) == 0 &&
+		panel_count_start(
+			&c, status, ward_buf_str(&pattern), ward_approve_member(q, "rights")) == 0)
+		while (!(text = panel_count_read(&c)))
+			;
+	if (text)
+		ward_outf("    yes widens: %s\n", text);
+	json_decref(status);
+}
+
 static int show_one(const struct args *a)
 {
 	ward_cleanup_free char *runtime = NULL;
@@ -421,6 +446,8 @@ static int show_one(const struct args *a)
 		ward_print_json(json_incref(q));
 	else
 		ward_approve_show(q);
+	if (!a->json)
+		show_widened(runtime, q);
 	json_decref(q);
 	return 0;
 }

@@ -11,10 +11,40 @@
 #define TOP "/workspace"
 #define PATTERN_MAX 1024
 
-/* One name that the pattern means: "**" stands for two levels, "*" and "?" for letters. */
-static bool instance(const char *pattern, char ret[PATTERN_MAX])
+/*
+ * The class behind '[' at `at`: a letter or digit that it has, or one that it has not. NULL: there
+ * is none. *ret_end: its ']'.
+ */
+static const char *of_class(const char *at, bool in, const char **ret_end)
 {
+	static const char all[] = "qajxbzQAZ0519_-";
+	const bool negated = *at == '!' || *at == '^';
+	const char *first = at + negated, *end = strchr(first + (*first != '\0'), ']');
+
+	*ret_end = end;
+	for (const char *c = all; end && *c; c++) {
+		bool has = false;
+		for (const char *m = first; m < end; m++) {
+			const bool range = m + 2 < end && m[1] == '-';
+			has |= *c == *m || (range && *m <= *c && *c <= m[2]);
+			m += range ? 2 : 0;
+		}
+		if ((has != negated) == in)
+			return c;
+	}
+	/* A class of one rare byte. */
+	return in && end && !negated ? first : NULL;
+}
+
+/*
+ * One name that the pattern means: "**" stands for two levels, "*" and "?" for letters, a class for
+ * one of its members; with `beside`, the last class for what is none.
+ */
+static bool instance(const char *pattern, bool beside, char ret[PATTERN_MAX])
+{
+	const char *last = beside ? strrchr(pattern, '[') : NULL;
 	size_t n = 0;
+
 	for (const char *at = pattern; *at; at++) {
 		const char *put = NULL;
 		size_t len = 1;
@@ -25,9 +55,8 @@ static bool instance(const char *pattern, char ret[PATTERN_MAX])
 		} else if (*at == '*' || *at == '?') {
 			put = "q";
 		} else if (*at == '[') {
-			put = at + 1;
-			at = strchr(at + 2, ']');
-			if (!at || *put == '!' || *put == '^')
+			put = of_class(at + 1, at != last, &at);
+			if (!put)
 				return false;
 		} else {
 			at += *at == '\\' && at[1];
@@ -106,6 +135,45 @@ static int add(struct ward_path_names *all, const struct ward_policy *p,
 	return 0;
 }
 
+/* Letters of other scripts, or with marks, that fold or decompose to others: what a file system
+   that knows forms would take for one name, and a guard that compares bytes for two. */
+static const struct {
+	const char *how, *from, *to;
+} forms[] = {
+	{"case fold", "k", "\xe2\x84\xaa"},	   /* the Kelvin sign */
+	{"case fold", "s", "\xc5\xbf"},		   /* the long s */
+	{"Unicode form", "\xc3\xa9", "e\xcc\x81"}, /* é in two parts */
+	{"Unicode form", "e\xcc\x81", "\xc3\xa9"}, /* and in one */
+	{"Unicode form", "\xc3\xbc", "u\xcc\x88"}, /* ü */
+	{"Unicode form", "u\xcc\x88", "\xc3\xbc"},
+	{"Unicode form", "\xc3\xa4", "a\xcc\x88"}, /* ä */
+	{"Unicode form", "\xc3\xb6", "o\xcc\x88"}, /* ö */
+	{"Unicode form", "\xc3\xb1", "n\xcc\x83"}, /* ñ */
+	{"case", "\xc3\xa9", "\xc3\x89"}, {"case", "\xc3\xbc", "\xc3\x9c"},
+	{"case", "\xc3\xa4", "\xc3\x84"}, {"case", "\xc3\xb6", "\xc3\x96"},
+	{"case", "\xc3\xb1", "\xc3\x91"},
+	{"Unicode form", ".", "\xe2\x80\xa4"}, /* the one dot leader */
+	{"Unicode form", "-", "\xe2\x80\x90"}, /* the hyphen */
+};
+
+static int add_forms(struct ward_path_names *all, const struct ward_policy *p,
+	const struct ward_rule *rule, const char *path)
+{
+	char out[2 * PATTERN_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(forms) / sizeof(*forms); i++) {
+		const char *at = strstr(name, forms[i].from);
+		if (!at)
+			continue;
+		snprintf(out, sizeof(out), "%.*s%s%s", (int)(at - path), path, forms[i].to,
+			at + strlen(forms[i].from));
+		r = add(all, p, rule, forms[i].how, out);
+	}
+	return r;
+}
+
 /* Neighbours of the last name; dir ends in '/' or is empty. */
 static int add_neighbours(struct ward_path_names *all, const struct ward_policy *p,
 	const struct ward_rule *rule, const char *path)
@@ -155,28 +223,39 @@ static int add_neighbours(struct ward_path_names *all, const struct ward_policy 
 	return r;
 }
 
+/* The part of a name beneath /workspace; NULL: it lies elsewhere. */
+static const char *beneath_top(const char *name)
+{
+	const size_t n = strlen(TOP);
+
+	if (*name != '/')
+		return name;
+	if (strncmp(name, TOP, n) != 0 || (name[n] && name[n] != '/'))
+		return NULL;
+	return name + n + (name[n] == '/');
+}
+
 static int add_rule(
 	struct ward_path_names *all, const struct ward_policy *p, const struct ward_rule *rule)
 {
-	char name[PATTERN_MAX], out[PATTERN_MAX + 32];
+	char name[PATTERN_MAX], other[PATTERN_MAX], out[2 * PATTERN_MAX + 32];
 	const bool anchored = *rule->pattern == '/';
+	const char *path = instance(rule->pattern, false, name) ? beneath_top(name) : NULL;
 
-	if (!instance(rule->pattern, name))
+	if (!path)
 		return 0;
-	const char *path = name;
-	if (anchored) {
-		const size_t n = strlen(TOP);
-		if (strncmp(name, TOP, n) != 0 || (name[n] && name[n] != '/'))
-			return 0;
-		path = name + n + (name[n] == '/');
-	}
 	/* A rule for a name also covers everything beneath. */
 	snprintf(out, sizeof(out), "%s%s%s", anchored ? path : "deep/", anchored ? "" : path,
 		anchored && !*path ? "beneath" : "/beneath");
 	int r = add(all, p, rule, "beneath", out);
 	if (r == 0 && *path)
 		r = add(all, p, rule, "name", path);
-	return r == 0 && *path ? add_neighbours(all, p, rule, path) : r;
+	if (r == 0 && strchr(rule->pattern, '[') && instance(rule->pattern, true, other) &&
+		beneath_top(other))
+		r = add(all, p, rule, "outside the class", beneath_top(other));
+	if (r == 0 && *path)
+		r = add_neighbours(all, p, rule, path);
+	return r == 0 && *path ? add_forms(all, p, rule, path) : r;
 }
 
 int ward_path_names_of(const struct ward_policy *p, struct ward_path_names *ret)

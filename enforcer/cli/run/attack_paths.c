@@ -19,6 +19,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -41,19 +42,21 @@ enum verdict { HELD, BROKEN, UNTESTED };
 static const char *const verdicts[] = {"held", "broken", "untested"};
 
 static const char *const operations[] = {"stat", "read", "append", "write", "truncate", "mode",
-	"remove", "move", "replace", "link", "symlink", "create", "execute", "parent"};
+	"remove", "move", "replace", "link", "symlink", "create", "execute", "parent", "exchange",
+	"attribute", "times", "mkdir"};
 #define N_OPERATIONS (sizeof(operations) / sizeof(*operations))
 
 struct args {
-	const char *policy, *mode, *junit;
+	const char *policy, *mode, *junit, *sarif;
 	bool json, verbose;
 };
 
 struct paths {
 	const struct args *args;
-	char root[PATH_MAX], policy_file[PATH_MAX], self[PATH_MAX];
+	char name[32], self[PATH_MAX]; /* name: of the directory with the copies, in here_fd */
+	char *policy_file;	       /* in root_fd; with what it extends beside it */
 	char *program;
-	int root_fd, said; /* said: where the session's messages go, unless verbose */
+	int here_fd, root_fd, said; /* said: where the session's messages go, unless verbose */
 	char token[17];
 	struct ward_policy *policy;
 	struct ward_path_names names;
@@ -134,13 +137,14 @@ static int fill(struct paths *p, const char *name, const char *operation)
 	ward_cleanup_fd int top = openat(p->root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; r == 0 && i < p->names.n; i++) {
 		content_of(p, i, text);
-		if (strcmp(operation, "create") == 0) {
+		if (strcmp(operation, "create") == 0 || strcmp(operation, "mkdir") == 0) {
 			ward_cleanup_fd int dir = reach(top, p->names.v[i].path, true, &last);
 			r = dir < 0 ? -errno : 0;
 		} else {
 			r = put(top, p->names.v[i].path, text);
 		}
-		if (r == 0 && strcmp(operation, "replace") == 0) {
+		if (r == 0 &&
+			(strcmp(operation, "replace") == 0 || strcmp(operation, "exchange") == 0)) {
 			other_of(i, other);
 			r = put(top, other, "echo replaced\n");
 		}
@@ -175,19 +179,27 @@ static void request_of(const char *operation, const struct ward_state *a,
 		{"link", WARD_ACTION_LINK, 0}, {"symlink", WARD_ACTION_ACCESS, WARD_RIGHT_READ},
 		{"create", WARD_ACTION_CREATE, WARD_RIGHT_CREATE | WARD_RIGHT_APPEND},
 		{"execute", WARD_ACTION_ACCESS, WARD_RIGHT_READ | WARD_RIGHT_EXEC},
-		{"parent", WARD_ACTION_ACCESS, WARD_RIGHT_READ}};
-	const bool replace = strcmp(operation, "replace") == 0;
+		{"parent", WARD_ACTION_ACCESS, WARD_RIGHT_READ},
+		{"exchange", WARD_ACTION_RENAME, 0},
+		{"attribute", WARD_ACTION_ACCESS, WARD_RIGHT_ATTR},
+		{"times", WARD_ACTION_ACCESS, WARD_RIGHT_ATTR}, {"mkdir", WARD_ACTION_CREATE, 0}};
+	const bool replace = strcmp(operation, "replace") == 0,
+		   exchange = strcmp(operation, "exchange") == 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (strcmp(all[i].name, operation) == 0)
 			*ret = (struct ward_request){.action = all[i].action,
 				.rights = all[i].rights,
-				.flags = replace ? WARD_REQUEST_DST_EXISTS : 0,
+				.flags = exchange  ? WARD_REQUEST_EXCHANGE | WARD_REQUEST_DST_EXISTS
+					 : replace ? WARD_REQUEST_DST_EXISTS
+						   : 0,
 				.state = replace ? b : a,
 				.state2 = replace ? a : b,
-				.fact2 = replace ? WARD_FACT_THERE : WARD_FACT_ABSENT};
+				.fact2 = replace || exchange ? WARD_FACT_THERE : WARD_FACT_ABSENT};
 	if (ret->action == WARD_ACTION_CREATE)
 		ret->fact = WARD_FACT_ABSENT;
+	if (strcmp(operation, "mkdir") == 0)
+		ret->flags = WARD_REQUEST_DIR;
 }
 
 /* The beginning and the end of the present content, or "". */
@@ -201,6 +213,16 @@ static size_t look(int top, const char *path, char text[600], struct stat *st)
 	const ssize_t n = fd < 0 || fstat(fd, st) < 0 ? -1 : pread(fd, text, 599, 0);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
+}
+
+static bool has_attribute(int top, const char *path)
+{
+	const char *last;
+	char value;
+	ward_cleanup_fd int dir = reach(top, path, false, &last);
+	ward_cleanup_fd int fd =
+		dir < 0 ? -1 : openat(dir, last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	return fd >= 0 && fgetxattr(fd, "user.attack", &value, 1) == 1;
 }
 
 /* Did the operation have its effect? Seen from outside, or by a secret that came out. */
@@ -222,7 +244,13 @@ static bool effect(
 	if (strcmp(operation, "write") == 0)
 		return strncmp(text, "#written\n", 9) == 0;
 	if (strcmp(operation, "create") == 0)
-		return st.st_mode != 0;
+		return S_ISREG(st.st_mode);
+	if (strcmp(operation, "mkdir") == 0)
+		return S_ISDIR(st.st_mode);
+	if (strcmp(operation, "times") == 0)
+		return st.st_mtime == 1000000000;
+	if (strcmp(operation, "attribute") == 0)
+		return has_attribute(top, p->names.v[i].path);
 	if (strcmp(operation, "truncate") == 0)
 		return st.st_mode && st.st_size == 0;
 	if (strcmp(operation, "mode") == 0)
@@ -231,6 +259,12 @@ static bool effect(
 		return st.st_mode == 0;
 	if (strcmp(operation, "replace") == 0)
 		return strcmp(text, "echo replaced\n") == 0;
+	if (strcmp(operation, "exchange") == 0 && strcmp(text, "echo replaced\n") == 0) {
+		(void)look(top, other, text, &st2);
+		return strcmp(text, was) == 0;
+	}
+	if (strcmp(operation, "exchange") == 0)
+		return false;
 	if (strcmp(operation, "move") == 0 || strcmp(operation, "link") == 0) {
 		const bool gone = st.st_mode == 0;
 		(void)look(top, other, text, &st2);
@@ -240,15 +274,18 @@ static bool effect(
 }
 
 /* --- a session, or none --- */
+/* Working directories are taken by descriptor; a name of the policy is then relative to it. */
 static _Noreturn void become(struct paths *p, const char *copy, bool control, int in, int out)
 {
-	char at[2 * PATH_MAX], word[] = "paths";
+	char root[PATH_MAX], at[2 * PATH_MAX], policy[PATH_MAX], word[] = "paths";
 	const char *const homes[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"};
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_project project = {.fd = -1};
+	ward_cleanup_fd int dir =
+		openat(p->root_fd, copy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	snprintf(at, sizeof(at), "%s/%s", p->root, copy);
-	if (chdir(at) < 0 || setenv("PWD", at, 1) < 0)
+	if (dir < 0 || fchdir(p->root_fd) < 0 || !getcwd(root, sizeof(root)) || fchdir(dir) < 0 ||
+		!getcwd(at, sizeof(at)) || setenv("PWD", at, 1) < 0)
 		_exit(FAILED);
 	dup2(in, 0);
 	dup2(out, 1);
@@ -258,20 +295,20 @@ static _Noreturn void become(struct paths *p, const char *copy, bool control, in
 		execl(p->program, p->program, word, (char *)NULL);
 		_exit(FAILED);
 	}
+	/* The copy, and nothing around it, is what the session serves. */
+	const char *was = strdupa(at);
 	for (size_t i = 0; i < 3; i++) {
-		snprintf(at, sizeof(at), "%s/%s", p->root, homes[i]);
+		snprintf(at, sizeof(at), "%s/%s", root, homes[i]);
 		(void)setenv(homes[i], at, 1);
 	}
-	/* The copy, and nothing around it, is what the session serves. */
-	snprintf(at, sizeof(at), "%s/%s", p->root, copy);
 	if (ward_project_find(NULL, WARD_PROJECT_OWNERS, &project, &err) < 0 ||
-		strcmp(project.path, at) != 0) {
-		ward_sayf("the copy %s would not be the project; start this elsewhere", at);
+		strcmp(project.path, was) != 0) {
+		ward_sayf("the copy %s would not be the project; start this elsewhere", was);
 		_exit(FAILED);
 	}
-	const char *words[] = {p->self, "run", "--policy", p->policy_file, "--read", p->program,
-		"--mode", p->args->mode ? p->args->mode : "restricted", "--", p->program, word,
-		NULL};
+	snprintf(policy, sizeof(policy), "../%s", p->policy_file);
+	const char *words[] = {p->self, "run", "--policy", policy, "--read", p->program, "--mode",
+		p->args->mode ? p->args->mode : "restricted", "--", p->program, word, NULL};
 	execv(p->self, (char **)(uintptr_t)words);
 	_exit(FAILED);
 }
@@ -403,7 +440,7 @@ static int try_operation(struct paths *p, const char *operation, struct ward_err
 	if (r == 0)
 		r = fill(p, "control", operation);
 	if (r < 0)
-		return ward_err_sys(err, r, "cannot make the copy in %s", p->root);
+		return ward_err_sys(err, r, "cannot make the copy in %s", p->name);
 	if (ask(p, operation, false, &in) < 0 || ask(p, operation, true, &out) < 0)
 		return no_session(p, operation, err);
 	copy = openat(p->root_fd, "copy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -427,19 +464,85 @@ static int try_operation(struct paths *p, const char *operation, struct ward_err
 }
 
 /* --- all of it --- */
+/* The directory for the copies, in the current one, whatever becomes of that one's name. */
+static int make_root(struct paths *p)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	snprintf(p->token, sizeof(p->token), "%016llx", (unsigned long long)random);
+	/* A name that nobody needs to guess; the token is the secret. */
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	snprintf(p->name, sizeof(p->name), "wardfs-paths.%06x", (unsigned)random & 0xffffff);
+	p->here_fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (p->here_fd < 0 || mkdirat(p->here_fd, p->name, 0700) < 0)
+		return -errno;
+	p->root_fd = openat(p->here_fd, p->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* The session may be another user's than the caller. */
+	return p->root_fd < 0 || fchmod(p->root_fd, 0711) < 0 ? -errno : 0;
+}
+
+/*
+ * The policy is read once. The sessions and the decisions here get copies of that text, so nobody
+ * puts another policy in its place meanwhile.
+ */
+static int copy_policy(struct paths *p, struct ward_err *err)
+{
+	ward_cleanup(ward_base_clear) struct ward_base base = WARD_BASE_INIT;
+	int r = ward_base_find(p->args->policy, &base, err);
+
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		const char *file = ward_buf_str(&base.file[i]), *last = strrchr(file, '/');
+		ward_cleanup_free char *to = NULL;
+		/* A profile that is extended is found by its name. */
+		if (i == 1 && !last)
+			continue;
+		if (asprintf(&to, "policy/%s", last ? last + 1 : file) < 0)
+			return ward_err_sys(err, -ENOMEM, "%s", p->args->policy);
+		r = put(p->root_fd, to, ward_buf_str(&base.text[i]));
+		if (r < 0)
+			return ward_err_sys(err, r, "%s/%s", p->name, to);
+		if (i == 0)
+			p->policy_file = ward_steal_ptr(&to);
+	}
+	return r;
+}
+
+/* Loads the copy by a name that is relative to a directory's descriptor. */
+static int load_copy(struct paths *p, struct ward_err *err)
+{
+	if (fchdir(p->root_fd) < 0)
+		return ward_err_sys(err, -errno, "%s", p->name);
+	const int r = ward_policy_load_alone(p->policy_file, &p->policy, err);
+	return fchdir(p->here_fd) < 0 ? ward_err_sys(err, -errno, "the current directory") : r;
+}
+
+/* A policy of the owner's for the copy makes it the project, whatever is around it. */
+static int own_policy(struct paths *p)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
+	char root[PATH_MAX], at[2 * PATH_MAX];
+
+	if (fchdir(p->root_fd) < 0 || !getcwd(root, sizeof(root)) || fchdir(p->here_fd) < 0)
+		return -errno;
+	snprintf(at, sizeof(at), "%s/copy", root);
+	const int r = ward_project_file_name(at, &name);
+	snprintf(at, sizeof(at), "XDG_CONFIG_HOME/wardfs/projects/%s", ward_buf_str(&name));
+	return r < 0 ? r : put(p->root_fd, at, "[policy]\nversion = 1\n");
+}
+
 static int prepare(struct paths *p, struct ward_err *err)
 {
-	char here[PATH_MAX / 2], at[2 * PATH_MAX];
-	uint64_t random;
-	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
 	const ssize_t n = readlink("/proc/self/exe", p->self, sizeof(p->self) - 1);
+	int r = n < 0 ? -errno : make_root(p);
 
-	if (n < 0 || !getcwd(here, sizeof(here)) || !realpath(p->args->policy, p->policy_file))
-		return ward_err_sys(err, -errno, "%s", p->args->policy);
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return ward_err_sys(err, -EIO, "getrandom");
-	snprintf(p->token, sizeof(p->token), "%016llx", (unsigned long long)random);
-	int r = ward_policy_load_alone(p->policy_file, &p->policy, err);
+	if (r < 0)
+		return ward_err_sys(err, r, "cannot make a directory for copies here");
+	r = copy_policy(p, err);
+	if (r == 0)
+		r = load_copy(p, err);
 	if (r < 0)
 		return r;
 	const struct ward_settings *s = ward_policy_settings(p->policy);
@@ -457,25 +560,66 @@ static int prepare(struct paths *p, struct ward_err *err)
 		r = ward_helper_program("wardfs-attack", &p->program, err);
 	if (r < 0)
 		return r;
-	snprintf(p->root, sizeof(p->root), "%s/wardfs-paths.XXXXXX", here);
-	if (!mkdtemp(p->root))
-		return ward_err_sys(err, -errno, "%s", p->root);
-	p->root_fd = open(p->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* The session may be another user's than the caller. */
-	if (fchmod(p->root_fd, 0711) < 0)
-		return ward_err_sys(err, -errno, "%s", p->root);
-	/* A policy of the owner's for the copy makes it the project, whatever is around it. */
-	snprintf(at, sizeof(at), "%s/copy", p->root);
-	r = ward_project_file_name(at, &name);
-	snprintf(at, sizeof(at), "XDG_CONFIG_HOME/wardfs/projects/%s", ward_buf_str(&name));
+	r = own_policy(p);
+	return r < 0 ? ward_err_sys(err, r, "%s", p->name) : 0;
+}
+
+/* What code scanning shows beside the rule of the policy that was not kept. */
+static int write_sarif(struct paths *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	json_t *results = json_array();
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(p->list, i, o)
+	{
+		const char *verdict = json_string_value(json_object_get(o, "verdict"));
+		const json_int_t line = json_integer_value(json_object_get(o, "line"));
+		if (strcmp(verdict, verdicts[BROKEN]) != 0)
+			continue;
+		json_array_append_new(results,
+			json_pack("{ss ss ss s{so} s[{s{s{ss} s{sI}}}]}", "ruleId",
+				json_string_value(json_object_get(o, "operation")), "level",
+				"error", "kind", "fail", "message", "text",
+				json_sprintf("%s (%s): %s",
+					json_string_value(json_object_get(o, "path")),
+					json_string_value(json_object_get(o, "neighbour")),
+					json_string_value(json_object_get(o, "seen"))),
+				"locations", "physicalLocation", "artifactLocation", "uri",
+				p->args->policy, "region", "startLine", line > 0 ? line : 1));
+	}
+	json_t *all = json_pack("{ss ss s[{s{s{ss}} so}]}", "$schema",
+		"https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", "tool",
+		"driver", "name", "wardfs attack --path-rules", "results", results);
+	char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
+	int r = text ? 0 : -ENOMEM;
+	if (text)
+		ward_buf_puts(&b, text);
+	free(text);
+	json_decref(all);
 	if (r == 0)
-		r = put(p->root_fd, at, "[policy]\nversion = 1\n");
-	return r < 0 ? ward_err_sys(err, r, "%s", p->root) : 0;
+		r = ward_buf_error(&b);
+	return r < 0 ? ward_err_sys(err, r, "%s", p->args->sarif)
+		     : ward_output_write(p->args->sarif, true, &b, err);
+}
+
+static int write_junit(struct paths *p, size_t n, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+
+	ward_buf_printf(&b,
+		"<?xml version=\"1.0\"?>\n<testsuite name=\"path rules\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
+		n, p->counts[BROKEN], p->counts[UNTESTED]);
+	ward_buf_add(&b, p->junit.data, p->junit.len);
+	ward_buf_puts(&b, "</testsuite>\n");
+	const int r = ward_buf_error(&b);
+	return r < 0 ? ward_err_sys(err, r, "%s", p->args->junit)
+		     : ward_output_write(p->args->junit, true, &b, err);
 }
 
 static int tell(struct paths *p, struct ward_err *err)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	const size_t n = p->counts[HELD] + p->counts[BROKEN] + p->counts[UNTESTED];
 
 	if (p->args->json)
@@ -489,48 +633,33 @@ static int tell(struct paths *p, struct ward_err *err)
 	if (p->names.left_out)
 		ward_sayf("%zu names were left out: the policy has too many rules",
 			p->names.left_out);
-	if (!p->args->junit)
-		return 0;
-	ward_buf_printf(&b,
-		"<?xml version=\"1.0\"?>\n<testsuite name=\"path rules\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
-		n, p->counts[BROKEN], p->counts[UNTESTED]);
-	ward_buf_add(&b, p->junit.data, p->junit.len);
-	ward_buf_puts(&b, "</testsuite>\n");
-	const int r = ward_buf_error(&b);
-	return r < 0 ? ward_err_sys(err, r, "%s", p->args->junit)
-		     : ward_output_write(p->args->junit, true, &b, err);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct args *a = state->input;
-	switch (key) {
-	case 'P':
-		a->policy = arg;
-		return 0;
-	case 'm':
-		a->mode = arg;
-		return 0;
-	case 'J':
-		a->junit = arg;
-		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
-	case 'v':
-		a->verbose = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		ward_arguments_wrong(state, "too many arguments: %s", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	const int r = p->args->junit ? write_junit(p, n, err) : 0;
+	return r == 0 && p->args->sarif ? write_sarif(p, err) : r;
 }
 
 static const struct argp_option options[] = {{"path-rules", 'P', "POLICY", 0, "", 0},
 	{"mode", 'm', "MODE", 0, "", 0}, {"json", 'j', NULL, 0, "", 0},
-	{"junit", 'J', "FILE", 0, "", 0}, {"verbose", 'v', NULL, 0, "", 0}, {0}};
+	{"junit", 'J', "FILE", 0, "", 0}, {"sarif", 'S', "FILE", 0, "", 0},
+	{"verbose", 'v', NULL, 0, "", 0}, {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct args *a = state->input;
+	const char **const texts[] = {
+		['P'] = &a->policy, ['m'] = &a->mode, ['J'] = &a->junit, ['S'] = &a->sarif};
+	bool *const marks[] = {['j'] = &a->json, ['v'] = &a->verbose};
+
+	if (key == ARGP_KEY_ARG)
+		ward_arguments_wrong(state, "too many arguments: %s", arg);
+	else if (key > 0 && key < (int)(sizeof(texts) / sizeof(*texts)) && texts[key])
+		*texts[key] = arg;
+	else if (key > 0 && key < (int)(sizeof(marks) / sizeof(*marks)) && marks[key])
+		*marks[key] = true;
+	else
+		return ARGP_ERR_UNKNOWN;
+	return key == ARGP_KEY_ARG ? EINVAL : 0;
+}
+
 static const struct argp argp = {options, parse, "", "", NULL, NULL, NULL};
 
 int ward_attack_paths(int argc, char **argv)
@@ -544,7 +673,7 @@ int ward_attack_paths(int argc, char **argv)
 	if (!p)
 		return FAILED;
 	p->args = &a;
-	p->root_fd = -1;
+	p->root_fd = p->here_fd = -1;
 	p->said = memfd_create("said", MFD_CLOEXEC);
 	p->list = json_array();
 	int r = prepare(p, &err);
@@ -561,11 +690,14 @@ int ward_attack_paths(int argc, char **argv)
 								      : 0;
 	if (p->root_fd >= 0) {
 		close(p->root_fd);
-		empty(AT_FDCWD, p->root, 0);
+		empty(p->here_fd, p->name, 0);
 	}
+	if (p->here_fd >= 0)
+		close(p->here_fd);
 	if (p->said >= 0)
 		close(p->said);
 	free(p->program);
+	free(p->policy_file);
 	json_decref(p->list);
 	ward_buf_clear(&p->junit);
 	ward_path_names_clear(&p->names);

@@ -84,6 +84,9 @@ static void print_row(const json_t *o)
 		ward_outf("    %lld granted (wardfs grants %s)\n",
 			(long long)json_integer_value(json_object_get(o, "grants")),
 			member(o, "session"));
+	json_array_foreach(json_object_get(o, "break_glass"), i, v) ward_outf(
+		"    BREAK GLASS %s lifts %s for %s until %.19sZ: %s\n", member(v, "id"),
+		member(v, "lifts"), member(v, "pattern"), member(v, "until"), member(v, "reason"));
 	json_array_foreach(json_object_get(o, "publish"), i, v)
 	{
 		ward_outf("    http://127.0.0.1:%lld leads to port %lld inside\n",

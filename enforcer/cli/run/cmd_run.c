@@ -37,6 +37,7 @@ enum {
 	OPT_REFUSED,
 	OPT_LABEL,
 	OPT_TOKEN,
+	OPT_REVIEW,
 	OPT_JSON
 };
 
@@ -65,6 +66,7 @@ static const struct argp_option options[] = {
 	{"engine", OPT_ENGINE, "ENGINE", 0, "Mode docker with runc, crun, runsc or a path", 2},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run without a limit that cannot be held here", 2},
+	{"review", OPT_REVIEW, NULL, 0, "Keep changes apart until wardfs review applies them", 2},
 	{NULL, 0, NULL, 0, "The session:", 3},
 	{"session", 's', "NAME", 0, "Its name; a number follows one that was used", 3},
 	{"keep", OPT_KEEP, NULL, 0, "Keep it when CMD ends, until wardfs kill", 3},
@@ -156,10 +158,24 @@ static void refuse_no_command(const struct ward_run_options *o, struct argp_stat
 	ward_arguments_wrong(state, "no command given");
 }
 
+/* Options without a value. */
+static bool take_flag(struct args *a, int key)
+{
+	bool *const flags[] = {key == OPT_KEEP ? &a->o.keep : NULL,
+		key == OPT_REVIEW ? &a->o.review : NULL, key == 'n' ? &a->dry : NULL,
+		key == OPT_JSON ? &a->json : NULL};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (flags[i])
+			return *flags[i] = true;
+	return false;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct ward_run_options *o = &a->o;
+	if (take_flag(a, key))
+		return 0;
 	switch (key) {
 	case 'p':
 		o->policy = arg;
@@ -184,17 +200,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'e':
 		return add(&o->env.v, &o->env.n, arg);
-	case OPT_KEEP:
-		o->keep = true;
-		return 0;
 	case OPT_STATUS_FD:
 		take_status_fd(o, arg, state);
-		return 0;
-	case 'n':
-		a->dry = true;
-		return 0;
-	case OPT_JSON:
-		a->json = true;
 		return 0;
 	case 'v':
 		a->verbose = o->verbose = true;

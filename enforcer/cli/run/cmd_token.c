@@ -34,7 +34,8 @@ enum {
 	OPT_KEY,
 	OPT_PROJECT,
 	OPT_RIGHT,
-	OPT_WHAT
+	OPT_WHAT,
+	OPT_LIFTS
 };
 
 struct args {
@@ -42,6 +43,7 @@ struct args {
 	const char *key, *output, *words[2];
 	size_t n, want;
 	uint64_t seconds;
+	struct ward_buf lifts;
 	bool json;
 };
 
@@ -111,6 +113,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_PROJECT:
 		a->b.project = arg;
+		return 0;
+	case OPT_LIFTS:
+		ward_buf_printf(&a->lifts, "%s%s", a->lifts.len ? "\n" : "", arg);
 		return 0;
 	case OPT_RIGHT:
 		a->b.right = take_right(state, arg);
@@ -219,6 +224,9 @@ static const struct argp_option make_options[] = {
 	{"not-before", OPT_BEFORE, "WHEN", 0, "It begins at WHEN", 0},
 	{"uses", OPT_USES, "N", 0, "It allows N uses on each host; default: any number", 0},
 	{"reason", OPT_REASON, "TEXT", 0, "Why, for the trail", 0},
+	{"break-glass", OPT_LIFTS, "GUARD", 0,
+		"Lift this line of [guard] ('deny = .env') for what the token gives; may be repeated. For one session, with a reason, an hour at most; the floor has to name the key",
+		0},
 	{"output", 'o', "FILE", 0, "Write the token to FILE, which must not exist; default: stdout",
 		0},
 	{0},
@@ -240,11 +248,18 @@ static int cmd_make(int argc, char **argv)
 		return 2;
 	a.b.right = ward_token_right_of(a.words[0]);
 	a.b.what = (char *)(uintptr_t)a.words[1];
+	if (a.lifts.len && ward_buf_error(&a.lifts) == 0) {
+		ward_buf_putc(&a.lifts, '\0');
+		a.b.lifts = a.lifts.data;
+		/* The hour begins somewhere: a token that waits for use would have none. */
+		a.b.from_s = a.b.from_s ? a.b.from_s : ward_clock_real_ns() / WARD_NS_PER_SEC;
+	}
 	set_end(&a);
 	int r = ward_token_key_read(a.key, &key, &err);
 	if (r == 0)
 		r = ward_grant_token_make(&key, &a.b, &out, &err);
 	ward_chain_wipe(&key, sizeof(key));
+	ward_buf_clear(&a.lifts);
 	if (r == 0)
 		r = write_out(a.output, &out, &err);
 	return r < 0 ? say(&err) : 0;
@@ -324,6 +339,8 @@ static json_t *token_json(const struct ward_grant_token *t)
 	put_time(o, "until", b->until_s);
 	json_object_set_new(o, "uses", b->uses ? json_integer(b->uses) : json_null());
 	put_text(o, "reason", b->reason);
+	if (b->lifts)
+		put_text(o, "lifts", b->lifts);
 	return o;
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,6 +24,8 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
+#include "enforcer/cli/panel/panel.h"
+#include "enforcer/cli/run/top_keys.h"
 
 /* Refusals shown of a session: the last ones. */
 #define LAST 5
@@ -80,7 +81,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, parse, "[SESSION]",
-	"Shows the running sessions of the caller, or the one named: usage and limits, how fast the trail grows, and the last refusals. ? means that this host does not provide the value (wardfs doctor). Rates are since the last update; in the first one, since the session started. Ctrl-C ends it.",
+	"Shows the running sessions of the caller, or the one named: usage and limits, how fast the trail grows, and the last refusals. ? means that this host does not provide the value (wardfs doctor). Rates are since the last update; in the first one, since the session started. At a terminal, the key a shows the questions that wait and takes answers; q or Ctrl-C ends it.",
 	NULL, NULL, NULL};
 
 /* --- what a trail has --- */
@@ -234,6 +235,8 @@ static json_t *look_at(struct top *t, const json_t *status)
 	json_object_set(o, "session", json_object_get(status, "session"));
 	json_object_set(o, "argv", json_object_get(status, "argv"));
 	json_object_set(o, "grants", json_object_get(status, "grants"));
+	json_object_set(o, "questions", json_object_get(status, "questions"));
+	json_object_set(o, "break_glass", json_object_get(status, "break_glass"));
 	json_object_set_new(o, "seconds",
 		json_integer(now > began ? (json_int_t)((now - began) / WARD_NS_PER_SEC) : 0));
 	json_object_set_new(o, "cpus",
@@ -303,7 +306,7 @@ static double real(const json_t *o, const char *name)
 	return json_number_value(json_object_get(o, name));
 }
 
-static void put_session(const json_t *o)
+static void put_session(const json_t *o, bool keys)
 {
 	size_t i = 0;
 	const json_t *v = NULL;
@@ -333,6 +336,17 @@ static void put_session(const json_t *o)
 		ward_outf("  granted %lld (wardfs grants %s)\n",
 			(long long)json_integer_value(json_object_get(o, "grants")),
 			session ? session : "?");
+	if (json_integer_value(json_object_get(o, "questions")) > 0)
+		ward_outf("  questions %lld (%s)\n",
+			(long long)json_integer_value(json_object_get(o, "questions")),
+			keys ? "a: answer" : "wardfs approve");
+	json_array_foreach(json_object_get(o, "break_glass"), i, v)
+		ward_outf("  BREAK GLASS %s lifts %s for %s until %.19sZ: %s\n",
+			json_string_value(json_object_get(v, "id")),
+			json_string_value(json_object_get(v, "lifts")),
+			json_string_value(json_object_get(v, "pattern")),
+			json_string_value(json_object_get(v, "until")),
+			json_string_value(json_object_get(v, "reason")));
 	if (!json_is_integer(json_object_get(o, "records"))) {
 		ward_outf("  its trail cannot be read\n");
 		return;
@@ -356,7 +370,7 @@ static void put_session(const json_t *o)
 	}
 }
 
-static void put_all(const json_t *all, bool live)
+static void put_all(const json_t *all, bool live, bool keys)
 {
 	size_t i = 0;
 	const json_t *o = NULL;
@@ -364,7 +378,9 @@ static void put_all(const json_t *all, bool live)
 		ward_outf("\033[H\033[J");
 	if (live && json_array_size(all) == 0)
 		ward_outf("No session is running. wardfs run -- CMD starts one.\n");
-	json_array_foreach(all, i, o) put_session(o);
+	json_array_foreach(all, i, o) put_session(o, keys);
+	if (keys)
+		ward_outf("\na: answer questions   q: quit\n");
 }
 
 static json_t *look(struct top *t, int *ret_status)
@@ -380,6 +396,21 @@ static json_t *look(struct top *t, int *ret_status)
 	return all;
 }
 
+/* Until it is time to look again. False: a key or a signal ends it. */
+static bool wait_for(struct top *t, struct top_keys *k)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	const enum top_key key = top_keys_wait(k, (int)t->args.seconds * 1000);
+	if (key != TOP_KEY_QUESTIONS)
+		return key != TOP_KEY_QUIT;
+	ward_cleanup_free char *meant =
+		t->args.asked.session ? ward_sessions_meant(t->args.asked.session) : NULL;
+	const struct ward_panel_options o = {.session = meant};
+	if ((meant || !t->args.asked.session) && ward_panel_show(&o, &err) < 0)
+		ward_say(err.text);
+	return true;
+}
+
 int ward_cmd_top(int argc, char **argv)
 {
 	struct top t = {.args = {.seconds = 1}};
@@ -393,8 +424,11 @@ int ward_cmd_top(int argc, char **argv)
 		ward_store_open(state, false, &t.store, &err) < 0)
 		t.store = NULL;
 	const bool live = !t.args.once && !t.args.asked.json && isatty(STDOUT_FILENO);
+	struct top_keys keys = {.signals = -1};
 	int status = 0;
 	bool seen = false;
+	if (live)
+		top_keys_begin(&keys);
 	do {
 		json_t *all = look(&t, &status);
 		if (t.args.asked.json)
@@ -402,17 +436,20 @@ int ward_cmd_top(int argc, char **argv)
 		else if (!live && !t.args.asked.session && json_array_size(all) == 0)
 			ward_sessions_say_none();
 		else
-			put_all(all, live);
+			put_all(all, live, keys.on);
 		json_decref(all);
 		if (ward_out_flush() < 0)
 			break; /* main() tells */
-		if (live && status == 0)
-			(void)poll(NULL, 0, (int)t.args.seconds * 1000);
+		if (live && status == 0 && !wait_for(&t, &keys)) {
+			seen = true;
+			break;
+		}
 		/* The one that was named has ended: that is what was waited for. */
 		if (status != 0 && seen)
 			break;
 		seen = status == 0;
 	} while (live && status == 0);
+	top_keys_end(&keys);
 	t.args.asked.session = NULL;
 	forget_absent(&t);
 	ward_store_close(t.store);

@@ -377,6 +377,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	/* the paths in both are escaped already: no backslash is doubled again */
 	if (notes.refused)
 		ward_say(notes.refused);
+	if (notes.glass)
+		ward_say(notes.glass);
 	if (notes.asked)
 		ward_say(notes.asked);
 	if (notes.hidden)
@@ -397,6 +399,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(notes.executed);
 	if (notes.silent)
 		ward_say(notes.silent);
+	if (notes.staged)
+		ward_say(notes.staged);
 	if (notes.left)
 		ward_say(notes.left);
 	if (notes.anchor)

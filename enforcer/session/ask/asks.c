@@ -272,7 +272,7 @@ int ward_asks_timeout(const struct ward_asks *a)
 	const struct ward_asked *q = NULL;
 	uint64_t until = UINT64_MAX;
 	TAILQ_FOREACH(q, &a->list, at)
-		if (q->until_ns < until)
+		if (!q->answering && q->until_ns < until)
 			until = q->until_ns;
 	const uint64_t now = ward_clock_mono_ns();
 	if (until == UINT64_MAX)
@@ -288,7 +288,8 @@ int ward_asks_tick(struct ward_asks *a)
 	int r = 0;
 	while (q) {
 		struct ward_asked *next = TAILQ_NEXT(q, at);
-		if (q->until_ns <= now) {
+		/* An answer that came in time ends it, when wardfs-fs has the grant. */
+		if (q->until_ns <= now && !q->answering) {
 			int one = ward_asks_answer(a, q, &expired);
 			r = r < 0 ? r : one;
 		}

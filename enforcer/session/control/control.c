@@ -405,8 +405,9 @@ int ward_control_send(int fd, const char *text, const int *fds, size_t n)
 	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int ward_control_connect(
-	const char *runtime, const char *session, int *ret_fd, struct ward_err *err)
+/* more: SOCK_NONBLOCK, or 0: it waits for a place in the queue. */
+static int connect_to(
+	const char *runtime, const char *session, int more, int *ret_fd, struct ward_err *err)
 {
 	if (!ward_session_name_ok(session))
 		return ward_err_set(err, -EINVAL, "'%s' is not a session name", session);
@@ -421,7 +422,7 @@ int ward_control_connect(
 			 : openat(base, session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return ward_err_set(err, -ENOENT, "no session '%s' is running", session);
-	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ward_cleanup_fd int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more, 0);
 	struct sockaddr_un sa;
 	address(dir, "control", &sa);
 	/* A supervisor that is stopped accepts nobody, and those before us fill its queue. */
@@ -433,6 +434,17 @@ int ward_control_connect(
 	(void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &any, sizeof(any));
 	*ret_fd = ward_steal_fd(&s);
 	return 0;
+}
+
+int ward_control_connect(
+	const char *runtime, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return connect_to(runtime, session, 0, ret_fd, err);
+}
+
+int ward_control_try(const char *runtime, const char *session, int *ret_fd, struct ward_err *err)
+{
+	return connect_to(runtime, session, SOCK_NONBLOCK, ret_fd, err);
 }
 
 /* It is locked as long as its supervisor lives, and removed at the end. */

@@ -71,6 +71,12 @@ int ward_control_exit_status(const json_t *answer);
 /* Client: a connection to the session's supervisor. Errors as ward_control_ask(). */
 int ward_control_connect(const char *runtime, const char *session, int *ret_fd,
 	struct ward_err *err) ward_must_check;
+/*
+ * The same without waiting, and the connection does not wait either. -EAGAIN: the supervisor takes
+ * no further client just now.
+ */
+int ward_control_try(const char *runtime, const char *session, int *ret_fd,
+	struct ward_err *err) ward_must_check;
 /* Sends text with n descriptors (which stay the caller's). */
 int ward_control_send(int fd, const char *text, const int *fds, size_t n) ward_must_check;
 

@@ -3,6 +3,7 @@
 #include "enforcer/session/grants/grant_records.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,19 @@ static void add_what(struct ward_event *ev, const struct ward_grant *grant)
 	ward_event_bytes(ev, WARD_TAG_PATH, grant->pattern, strlen(grant->pattern));
 }
 
+/* What stands in the trail of a break-glass token, without the secret half of its key. */
+static int add_glass(struct ward_event *ev, const struct ward_grantor *by, const char *lifts)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s}", "lifts", lifts, "payload", by->payload,
+		"signature", by->signature);
+	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	json_decref(o);
+	if (!text)
+		return -ENOMEM;
+	ward_event_text(ev, WARD_TAG_JSON, text);
+	return 0;
+}
+
 int ward_record_grant(
 	struct ward_guard *g, const struct ward_grant *grant, const struct ward_grantor *by)
 {
@@ -57,6 +71,9 @@ int ward_record_grant(
 		ward_event_u64(ev, WARD_TAG_USES, grant->uses);
 	ward_event_text(ev, WARD_TAG_REQUEST, by->request);
 	ward_event_text(ev, WARD_TAG_TEXT, grant->reason);
+	/* None comes into force that the trail cannot prove. */
+	if (grant->lifts && (!by->payload || add_glass(ev, by, grant->lifts) < 0))
+		return -EIO;
 	return ward_guard_put(g, ev);
 }
 

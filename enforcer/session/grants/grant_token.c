@@ -56,6 +56,7 @@ static void block_clear(struct ward_token_block *b)
 	free(b->project);
 	free(b->what);
 	free(b->reason);
+	free(b->lifts);
 	*b = (struct ward_token_block){.right = WARD_TOKEN_NOTHING};
 }
 
@@ -63,6 +64,8 @@ void ward_grant_token_clear(struct ward_grant_token *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		block_clear(&t->blocks[i]);
+	free(t->payload);
+	free(t->signature);
 	*t = (struct ward_grant_token){.n = 0};
 }
 
@@ -182,6 +185,22 @@ static int widens(size_t i, const char *what, struct ward_err *err)
 	return ward_err_set(err, -EPERM, "block %zu of the token would widen its %s", i + 1, what);
 }
 
+/* What lifts guards is for one session, says why, and is over within the hour. */
+static int check_lifts(const struct ward_token_block *b, struct ward_err *err)
+{
+	if (!b->lifts)
+		return 0;
+	if (b->right == WARD_TOKEN_CONNECT || !b->session)
+		return ward_err_set(
+			err, -EINVAL, "a break-glass token is for paths of one session");
+	if (!b->reason)
+		return ward_err_set(err, -EINVAL, "a break-glass token needs a reason");
+	if (!b->from_s || b->until_s - b->from_s > WARD_BREAK_GLASS_S)
+		return ward_err_set(err, -EINVAL,
+			"a break-glass token has a beginning, and ends an hour later at most");
+	return 0;
+}
+
 /* The whole of what a first block needs. */
 static int check_first(const struct ward_token_block *b, struct ward_err *err)
 {
@@ -189,7 +208,9 @@ static int check_first(const struct ward_token_block *b, struct ward_err *err)
 		.pattern = b->right == WARD_TOKEN_CONNECT ? NULL : b->what,
 		.host = b->right == WARD_TOKEN_CONNECT ? b->what : NULL,
 		.rights = rights[b->right].rights,
+		.until_ns = b->lifts ? b->until_s : 0,
 		.reason = b->reason,
+		.lifts = b->lifts,
 		.session = b->session};
 	if (!b->right || !b->what)
 		return ward_err_set(err, -EINVAL, "a token names a right and what it is for");
@@ -200,6 +221,9 @@ static int check_first(const struct ward_token_block *b, struct ward_err *err)
 		return ward_err_set(err, -EINVAL, "the project of a token is an absolute path");
 	if (!b->until_s || b->until_s <= b->from_s)
 		return ward_err_set(err, -EINVAL, "a token needs an end, after its beginning");
+	const int r = check_lifts(b, err);
+	if (r < 0)
+		return r;
 	return ward_grant_check(&g, err);
 }
 
@@ -208,6 +232,8 @@ static int add_block(struct ward_token_block *to, const struct ward_token_block 
 	struct ward_err *err)
 {
 	const bool host = to->right == WARD_TOKEN_CONNECT;
+	if (to->lifts)
+		return ward_err_set(err, -EPERM, "a break-glass token cannot be narrowed");
 	if (b->project)
 		return widens(i, "project", err);
 	if (b->session && to->session && strcmp(b->session, to->session) != 0)

@@ -29,6 +29,8 @@
 /* Bytes of a token's text: two patterns of full length fit. */
 #define WARD_GRANT_TOKEN_MAX 16384U
 #define WARD_GRANT_TOKEN_BLOCKS 8U
+/* Seconds from the beginning to the end of one that lifts guards. */
+#define WARD_BREAK_GLASS_S 3600U
 /* "t", 32 hexadecimal digits and NUL. */
 #define WARD_GRANT_TOKEN_ID_SIZE 34
 
@@ -55,6 +57,9 @@ struct ward_token_block {
 	uint64_t from_s, until_s; /* seconds since 1970 */
 	uint32_t uses;		  /* 0: any number */
 	char *reason;		  /* owned, or NULL */
+	/* owned; NULL: none. Lines of [guard] that a break-glass token lifts, "VERB = PATTERN", one
+	 * a line. First block alone, and then the only one. */
+	char *lifts;
 	uint8_t next[WARD_SIGN_PUBLIC_BYTES];
 };
 
@@ -62,6 +67,9 @@ struct ward_grant_token {
 	struct ward_public_key issuer;
 	struct ward_token_block blocks[WARD_GRANT_TOKEN_BLOCKS]; /* as written */
 	size_t n;
+	/* Of one that lifts guards, owned: what the issuer signed behind the head, and base64 of
+	 * the signature. */
+	char *payload, *signature;
 	/* What all of them together give; its texts are those of blocks, its id the last one's. */
 	struct ward_token_block gives;
 };

@@ -103,6 +103,7 @@ static bool take_members(
 		!take_number(o, "uses", UINT32_MAX, &uses, &n))
 		return false;
 	if (first && (!take_text(o, "project", WARD_GRANT_PATTERN_MAX, &b->project, &n) ||
+			     !take_text(o, "lifts", WARD_GRANT_LIFTS_MAX, &b->lifts, &n) ||
 			     !take_text(o, "issuer", WARD_VKEY_MAX, &key, &n)))
 		return false;
 	if (n != json_object_size(o) || !id || !next || !ward_token_id_valid(id) ||
@@ -133,6 +134,17 @@ struct walk {
 	uint8_t signer[WARD_SIGN_PUBLIC_BYTES], prev[WARD_SIGN_BYTES];
 };
 
+/* For the trail. A text: json_loadb() takes no NUL. */
+static int keep_signed(
+	struct walk *w, const struct ward_buf *payload, const uint8_t signature[WARD_SIGN_BYTES])
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_put_base64(&b, signature, WARD_SIGN_BYTES);
+	w->t.payload = strndup(payload->data, payload->len);
+	w->t.signature = ward_buf_error(&b) < 0 ? NULL : ward_buf_steal(&b);
+	return w->t.payload && w->t.signature ? 0 : -ENOMEM;
+}
+
 static int take_block(struct walk *w, const char *line, size_t len, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf payload = WARD_BUF_INIT;
@@ -159,6 +171,8 @@ static int take_block(struct walk *w, const char *line, size_t len, struct ward_
 		    signature, (const uint8_t *)signed_text.data, signed_text.len, key) != 0)
 		return ward_err_set(
 			err, -EKEYREJECTED, "the signature of block %zu does not fit", i + 1);
+	if (b->lifts && (r = keep_signed(w, &payload, signature)) < 0)
+		return ward_err_sys(err, r, "token");
 	memcpy(w->prev, signature, sizeof(w->prev));
 	memcpy(w->signer, b->next, sizeof(w->signer));
 	return ward_token_add(&w->t, b, i, err);
@@ -253,6 +267,7 @@ static int put_block(struct ward_buf *out, const struct ward_signing_key *by,
 	put_number(o, "until", b->until_s);
 	put_number(o, "uses", b->uses);
 	put_text(o, "reason", b->reason);
+	put_text(o, "lifts", b->lifts);
 	put_text(o, "next", ward_buf_str(&next));
 	ward_cleanup_free char *payload = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);

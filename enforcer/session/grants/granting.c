@@ -13,10 +13,18 @@
 #include "enforcer/ipc/msg.h"
 #include "enforcer/session/grants/grant_records.h"
 
+/* At once, of a session: people present them by hand. */
+#define BROKEN_MAX 8
+
 struct ward_granting {
 	struct ward_granting_host host;
 	struct ward_grants *set;
 	size_t n_waits;
+	void (*watch)(void *arg, const struct ward_grant_held *held);
+	void *watch_arg;
+	/* Break-glass grants whose end is still to be said. */
+	const struct ward_grant_held *broken[BROKEN_MAX];
+	size_t n_broken;
 };
 
 /* What waits for a helper's answer. */
@@ -80,6 +88,14 @@ static struct wait *wait_new(struct ward_granting *g, const struct ward_grant_he
 	return NULL;
 }
 
+static void broke(struct ward_granting *g, const struct ward_grant_held *held)
+{
+	if (g->n_broken < BROKEN_MAX)
+		g->broken[g->n_broken++] = held;
+	if (g->watch)
+		g->watch(g->watch_arg, held);
+}
+
 /* error NULL: it is done. */
 static void finish(struct wait *w, const char *error)
 {
@@ -90,6 +106,8 @@ static void finish(struct wait *w, const char *error)
 	/* What did not come into force gives nothing. */
 	if (!w->revokes && error)
 		(void)!ward_grants_revoke(w->g->set, w->held->grant.id);
+	if (!w->revokes && !error && w->held->grant.lifts)
+		broke(w->g, w->held);
 	if (w->fn)
 		w->fn(w->arg, error ? NULL : w->held, error);
 	wait_free(w);
@@ -131,8 +149,13 @@ static int against_path(
 	struct ward_granting *g, const struct ward_grant *grant, struct ward_err *err)
 {
 	const struct ward_rule *rule = NULL;
-	int r = ward_policy_grant_against(
-		g->host.policy(g->host.session), grant->pattern, grant->rights, &rule, err);
+	int may = grant->lifts
+			  ? ward_policy_may_lift(g->host.policy(g->host.session), grant->lifts, err)
+			  : 0;
+	if (may < 0)
+		return may;
+	int r = ward_policy_grant_against(g->host.policy(g->host.session), grant->pattern,
+		grant->rights, grant->lifts, &rule, err);
 	if (r < 0 || !rule)
 		return r;
 	return ward_err_set(err, -EPERM, "no grant lifts '%s%s = %s' (" WARD_PLACE_FMT ", %s)",
@@ -195,6 +218,8 @@ int ward_granting_add(struct ward_granting *g, const struct ward_grant *grant,
 	const struct ward_grant_held *held = NULL;
 	struct ward_msg m;
 	int r = complete(g, grant, &own, err);
+	if (r == 0 && own.lifts && g->n_broken == BROKEN_MAX)
+		r = ward_err_set(err, -ENOSPC, "the session has too many break-glass grants");
 	ward_grants_ended(g->set, ward_clock_boot_ns(), NULL, NULL);
 	if (r == 0)
 		r = ward_grants_add(g->set, &own, &held, err);
@@ -238,6 +263,39 @@ int ward_granting_revoke(struct ward_granting *g, const char *id, const struct w
 	/* It would live on at the helper, and nobody could take it back. */
 	g->host.guard->broken = true;
 	return ward_err_sys(err, r, "the grant could not be taken back");
+}
+
+void ward_granting_watch(struct ward_granting *g,
+	void (*fn)(void *arg, const struct ward_grant_held *held), void *arg)
+{
+	g->watch = fn;
+	g->watch_arg = arg;
+}
+
+int ward_granting_timeout(struct ward_granting *g)
+{
+	const uint64_t now = ward_clock_boot_ns();
+	int ms = -1;
+	for (size_t i = 0; i < g->n_broken; i++) {
+		const uint64_t end = g->broken[i]->grant.until_ns;
+		const int left =
+			!ward_held_holds(g->broken[i], now) ? 0 : (int)((end - now) / 1000000) + 1;
+		ms = ms < 0 || left < ms ? left : ms;
+	}
+	return ms;
+}
+
+void ward_granting_tick(struct ward_granting *g)
+{
+	const uint64_t now = ward_clock_boot_ns();
+	for (size_t i = g->n_broken; i-- > 0;) {
+		const struct ward_grant_held *held = g->broken[i];
+		if (ward_held_holds(held, now))
+			continue;
+		g->broken[i] = g->broken[--g->n_broken];
+		if (g->watch)
+			g->watch(g->watch_arg, held);
+	}
 }
 
 void ward_granting_used(struct ward_granting *g, const char *id, uint32_t used)

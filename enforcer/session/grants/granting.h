@@ -38,6 +38,16 @@ int ward_granting_new(
 	const struct ward_granting_host *host, struct ward_granting **ret) ward_must_check;
 void ward_granting_free(struct ward_granting *g);
 
+/* Called when a break-glass grant comes into force: those of the session say so. */
+void ward_granting_watch(struct ward_granting *g,
+	void (*fn)(void *arg, const struct ward_grant_held *held), void *arg);
+/*
+ * Milliseconds until a break-glass grant ends that was not said to have ended; -1: there is none.
+ * tick calls fn of ward_granting_watch() for each that has (ward_held_holds() is false then).
+ */
+int ward_granting_timeout(struct ward_granting *g);
+void ward_granting_tick(struct ward_granting *g);
+
 /* Who gives or takes one, for the record. */
 struct ward_grantor {
 	uid_t uid;
@@ -46,6 +56,8 @@ struct ward_grantor {
 	const char *request; /* the question that it answers; NULL: none */
 	const char *token;   /* ids of the token that it comes from; NULL: none */
 	const char *key;     /* who issued that */
+	/* Of a break-glass token: what its issuer signed, as the trail keeps it; NULL: none. */
+	const char *payload, *signature;
 };
 
 /*

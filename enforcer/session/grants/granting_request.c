@@ -66,6 +66,8 @@ static json_t *grant_json(const struct ward_grant_held *held, uint32_t used)
 	json_object_set_new(o, "left_s", number_or_null(g->until_ns, left_ns / WARD_NS_PER_SEC));
 	json_object_set_new(o, "uses", number_or_null(g->uses, g->uses));
 	json_object_set_new(o, "used", json_integer(used));
+	if (g->lifts)
+		json_object_set_new(o, "lifts", ward_control_text(g->lifts));
 	json_object_set_new(o, "issuer", ward_control_text(g->issuer));
 	json_object_set_new(o, "reason", g->reason ? ward_control_text(g->reason) : json_null());
 	return o;
@@ -293,7 +295,7 @@ static void on_list(struct ward_granting *g, struct ward_control_request *q)
 	struct listed *l = malloc(sizeof(*l));
 	if (!l)
 		return;
-	*l = (struct listed){.g = g, .client = dup(q->client)};
+	*l = (struct listed){.g = g, .client = fcntl(q->client, F_DUPFD_CLOEXEC, 0)};
 	ward_granting_ask_used(g, on_listed, l);
 }
 
@@ -315,6 +317,16 @@ void ward_granting_request(struct ward_granting *g, struct ward_control_request 
 	}
 }
 
+static void add_broken(void *user, const struct ward_grant_held *held)
+{
+	json_t *list = user;
+	json_t *o = held->grant.lifts && ward_held_holds(held, ward_clock_boot_ns())
+			    ? grant_json(held, atomic_load(&held->used))
+			    : NULL;
+	if (o)
+		json_array_append_new(list, o);
+}
+
 static void count_one(void *user, const struct ward_grant_held *held)
 {
 	size_t *n = user;
@@ -327,4 +339,11 @@ void ward_granting_status(struct ward_granting *g, json_t *o)
 	if (g)
 		ward_grants_each(ward_granting_set(g), count_one, &n);
 	json_object_set_new(o, "grants", json_integer((json_int_t)n));
+	json_t *broken = json_array();
+	if (g)
+		ward_grants_each(ward_granting_set(g), add_broken, broken);
+	if (json_array_size(broken))
+		json_object_set_new(o, "break_glass", broken);
+	else
+		json_decref(broken);
 }

@@ -131,6 +131,9 @@ static int take(json_t *used, const struct ward_grant_token *t, uint32_t want, u
 	struct ward_err *err)
 {
 	uint64_t left = UINT64_MAX;
+	/* It is presented once: else it would undo `wardfs revoke`. */
+	if (t->gives.lifts && used_of(used, t->blocks[0].id))
+		return ward_err_set(err, -EDQUOT, "the break-glass token was presented before");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct ward_token_block *b = &t->blocks[i];
 		const uint64_t n = b->uses ? used_of(used, b->id) : 0;
@@ -146,9 +149,10 @@ static int take(json_t *used, const struct ward_grant_token *t, uint32_t want, u
 	const uint32_t n = want ? want : left == UINT64_MAX ? 0 : (uint32_t)left;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct ward_token_block *b = &t->blocks[i];
-		if (!b->uses)
+		if (!b->uses && !b->lifts)
 			continue;
-		json_t *one = json_pack("[I, I]", (json_int_t)(used_of(used, b->id) + n),
+		json_t *one = json_pack("[I, I]",
+			(json_int_t)(b->lifts ? UINT32_MAX : used_of(used, b->id) + n),
 			(json_int_t)t->blocks[0].until_s);
 		if (!one || json_object_set_new(used, b->id, one) < 0)
 			return ward_err_sys(err, -ENOMEM, "tokens");

@@ -256,7 +256,7 @@ static void close_moves(struct ward_guard *g)
 static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
-	struct ward_helper_fd fds[4 + WARD_TREES_MAX] = {
+	struct ward_helper_fd fds[5 + WARD_TREES_MAX] = {
 		{g->policy_fd, WARD_FD_POLICY},
 		{g->ring_fd[WARD_GUARD_RING_FS], WARD_FD_RING},
 		{g->wake, WARD_FD_RING_WAKE},
@@ -266,6 +266,8 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 	size_t n = 3;
 	if (g->moves >= 0)
 		fds[n++] = (struct ward_helper_fd){g->moves, WARD_FD_FS_MOVES};
+	if (g->review >= 0)
+		fds[n++] = (struct ward_helper_fd){g->review, WARD_FD_FS_REVIEW};
 	for (size_t i = 0; i < n_trees; i++)
 		fds[n++] = (struct ward_helper_fd){
 			trees[i].backing, WARD_FD_FS_TREES + 2 * (int)i + 1};
@@ -305,7 +307,8 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 {
 	ward_msg_init(m, WARD_MSG_CONFIG);
 	ward_msg_put_str(m, g->store.name);
-	ward_msg_put_u32(m, flags | (g->moving ? WARD_FS_MOVES : 0));
+	ward_msg_put_u32(
+		m, flags | (g->moving ? WARD_FS_MOVES : 0) | (g->review >= 0 ? WARD_FS_REVIEW : 0));
 	ward_msg_put_u32(m, id->owner_uid);
 	ward_msg_put_u32(m, id->owner_gid);
 	ward_msg_put_u32(m, (uint32_t)id->n_groups);
@@ -573,6 +576,8 @@ void ward_guard_close(struct ward_guard *g)
 	if (g->replay >= 0)
 		close(g->replay);
 	close_moves(g);
+	if (g->review >= 0)
+		close(g->review);
 	/* Without us the writer writes what the rings hold, says so, and ends by itself. */
 	if (g->audit.control >= 0)
 		close(g->audit.control);

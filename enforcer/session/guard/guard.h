@@ -29,6 +29,7 @@ struct ward_guard {
 			* has it; -1: nothing */
 	bool moving;   /* wardfs-fs has it */
 	char moves_file[48]; /* its device and inode, which other sessions compare; "": nothing */
+	int review;	     /* where changes are staged, the owner's, O_PATH; -1: nothing is */
 	struct ward_helper audit;
 	struct ward_helper fs;
 	char *transport; /* how requests reach wardfs-fs, for people; NULL until it serves */
@@ -72,6 +73,7 @@ struct ward_guard {
 		.replay = -1,                                                                      \
 		.policy_fd = -1,                                                                   \
 		.moves = -1,                                                                       \
+		.review = -1,                                                                      \
 		.mark = -1,                                                                        \
 		.next_fd = -1,                                                                     \
 		.packing_fd = -1,                                                                  \

@@ -31,6 +31,7 @@
 #include "enforcer/session/plan/image.h"
 #include "enforcer/session/plan/ca_files.h"
 #include "enforcer/session/plan/places.h"
+#include "enforcer/session/plan/staged.h"
 #include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/run_text.h"
 #include "enforcer/session/plan/runtime.h"
@@ -698,9 +699,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	r = check_lifts(p, err);
 	if (r == 0)
 		r = make_points(p, err);
-	if (r == 0)
-		r = check_hides(o, p, err);
-	if (r == 0)
+	if (r == 0 && (r = check_hides(o, p, err)) == 0)
 		r = find_reads(p, err);
 	if (r == 0)
 		r = check_overlaps(o, p, err);
@@ -733,7 +732,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_guards_say(&p->known, o->say, err);
 	if (r == 0)
 		r = open_home(o, p, err);
-	if (r == 0)
+	if (r == 0 && (r = ward_plan_staged(o, p, err)) == 0)
 		r = start_directory(p, err);
 	return r < 0 ? r : find_entered(p, err);
 }

@@ -40,6 +40,7 @@ struct ward_run_options {
 	bool learn;   /* names that are not reached are asked for, and stand in the trail */
 	bool weigh;   /* whatever the mode is, and whatever the answer is */
 	bool verbose; /* what is the same at each start is said, too */
+	bool review;  /* changes are staged, whatever the policy says that is less */
 	bool dry;     /* nothing is made on the host, nothing locked */
 	bool keep;    /* the session goes on after its command */
 	int keep_fd;  /* with keep: gets the command's status as an int, when we let go of it */
@@ -84,6 +85,7 @@ struct ward_run_plan {
 	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8];   /* WARD_POLICY_TREES_MAX */
 	size_t n_trees;
+	enum ward_changes changes;    /* of all trees that are directories of the host */
 	struct ward_tree_spots spots; /* of the trees; empty where the host is in plain view */
 	char **reads; /* [system] read as absolute host paths, owned; what is absent is left out */
 	char **reads_at;	       /* each once more in the agent's home, owned; NULL: not */

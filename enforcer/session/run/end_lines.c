@@ -271,12 +271,14 @@ void ward_run_notes_clear(struct ward_run_notes *n)
 	free(n->limits);
 	free(n->commands);
 	free(n->refused);
+	free(n->glass);
 	free(n->asked);
 	free(n->hidden);
 	free(n->unreached);
 	free(n->executed);
 	free(n->listened);
 	free(n->silent);
+	free(n->staged);
 	free(n->left);
 	free(n->anchor);
 	free(n->session);

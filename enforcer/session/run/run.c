@@ -38,6 +38,7 @@
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/reload/reload.h"
 #include "enforcer/session/run/end_lines.h"
+#include "enforcer/session/run/run_glass.h"
 #include "enforcer/session/run/exec_watch.h"
 #include "enforcer/session/run/facts.h"
 #include "enforcer/session/run/no_network.h"
@@ -46,6 +47,7 @@
 #include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_project.h"
 #include "enforcer/session/run/run_sandbox.h"
+#include "enforcer/session/run/run_staged.h"
 #include "enforcer/session/run/run_tokens.h"
 #include "enforcer/session/run/running.h"
 #include "enforcer/session/run/silent_mount.h"
@@ -124,7 +126,9 @@ static size_t list_trees(const struct ward_running *r, struct ward_guard_tree re
 			.fuse = r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1,
 			.backing = last ? p->single_files : p->trees[i].backing,
 			.elsewhere = last ? 0 : p->spots.elsewhere[i],
-			.kind = last ? WARD_FS_TREE_FILES : WARD_FS_TREE_DIRECTORY};
+			.kind = last			? WARD_FS_TREE_FILES
+				: ward_run_stages(p, i) ? WARD_FS_TREE_STAGED
+							: WARD_FS_TREE_DIRECTORY};
 	}
 	return p->n_trees + files;
 }
@@ -253,6 +257,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	r->guard.keep_min_s = p->keep_min_s;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
+	if (e == 0)
+		e = ward_run_stage(r, err);
 	if (e == 0)
 		e = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (e < 0)
@@ -516,6 +522,18 @@ static void end_questions(struct ward_running *r)
 	ward_reload_clear(&r->reload);
 }
 
+/* What the command left in the trees. told: of a mount that does not answer. */
+static void note_files(const struct ward_running *r, const struct ward_executed *found, bool told,
+	struct ward_run_notes *ret)
+{
+	const char *name = r->guard.store.name;
+	ward_cleanup_free char *mount = found->whole || told ? NULL : ward_silent_mount(r->plan);
+	ret->executed = ward_note_executed(found, name, r->guard.system);
+	if (mount)
+		ret->silent = ward_note_silent(mount);
+	ret->left = ward_note_left(found, name, r->guard.system);
+}
+
 /* Everything inside is dead: end the trail. */
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
@@ -552,6 +570,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	struct ward_err why = WARD_ERR_INIT;
 	bool died = ward_guard_writer_ended(&r->guard);
 	int e = 0;
+	ret_notes->staged = ward_run_staged(r);
 	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
 	ward_run_project_find(r, &found);
 	if (died)
@@ -583,11 +602,9 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 						      : ward_limits_note(r->limits);
 	ret_notes->refused = ward_note_refused(&s, r->guard.store.name, r->guard.system,
 		r->options->policy ? NULL : r->plan->owner_policy);
+	ret_notes->glass = ward_run_glass_rest(r);
 	ret_notes->asked = ward_note_asked(&r->asks, r->guard.store.name, r->guard.system);
-	ret_notes->executed = ward_note_executed(&found, r->guard.store.name, r->guard.system);
-	if (!found.whole && !silent && (silent = ward_silent_mount(r->plan)))
-		ret_notes->silent = ward_note_silent(silent);
-	ret_notes->left = ward_note_left(&found, r->guard.store.name, r->guard.system);
+	note_files(r, &found, silent != NULL, ret_notes);
 	ret_notes->listened = ward_note_listened(r->listened.port);
 	ret_notes->failed = r->child_status > 0 && !r->ending;
 	if (ret_notes->failed)

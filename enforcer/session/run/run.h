@@ -10,12 +10,14 @@ struct ward_run_notes {
 	char *limits;	     /* which limits were met */
 	char *commands;	     /* how many of an agent's commands were ended */
 	char *refused;	     /* what the policy refused */
+	char *glass;	     /* what a terminal of the command could not show of break glass */
 	char *asked;	     /* which questions ended without a grant */
 	char *hidden;	     /* it failed, and had looked for a secret that is hidden */
 	char *unreached;     /* it failed, and a host that it may reach was not reached */
 	char *listened;	     /* it listened where nothing of this host leads */
 	char *executed;	     /* what is new that this host may execute */
 	char *silent;	     /* a mount in the project does not answer */
+	char *staged;	     /* what was staged */
 	char *left;	     /* what is new and no file of the project */
 	const char *hint;    /* it failed, and had started what cannot work inside */
 	const char *offline; /* it failed, and had no network to find what it looked for */

@@ -120,6 +120,20 @@ struct giving {
 	struct ward_err err;
 };
 
+/* What approvers signed for q does not count for how it ends. */
+static void forget_signed(struct ward_running *r, struct ward_asked *q)
+{
+	(void)!ward_asks_set_signed(&r->asks, q, NULL);
+}
+
+/* Some approvers may have signed another answer to q: this one has the signatures of the first. */
+static int end_one_covered(
+	struct ward_running *r, struct ward_asked *q, const struct ward_asks_answer *how)
+{
+	forget_signed(r, q);
+	return ward_asks_answer(&r->asks, q, how);
+}
+
 /* Other questions that the same grants answer. */
 static int end_covered(struct ward_running *r, const struct ward_asks_answer *how)
 {
@@ -132,12 +146,12 @@ static int end_covered(struct ward_running *r, const struct ward_asks_answer *ho
 		if (q->host) {
 			if (!q->answering &&
 				ward_grants_reach(ward_granting_set(r->granting), q->path, now))
-				e = ward_asks_answer(&r->asks, q, how);
+				e = end_one_covered(r, q, how);
 		} else if (!q->answering && !*q->path2 &&
 			   ward_grants_match(ward_granting_set(r->granting), q->path,
 				   strlen(q->path), (uint64_t)q->process, now, &m) == 0 &&
 			   (m.rights & q->rights) == q->rights)
-			e = ward_asks_answer(&r->asks, q, how);
+			e = end_one_covered(r, q, how);
 		q = next;
 	}
 	return e;
@@ -159,6 +173,9 @@ static void put_giving(struct giving *g)
 	int e = 0;
 	if (q)
 		q->answering = false;
+	/* So that the approvers can sign another answer, or hand in this one again. */
+	if (q && g->err.code && g->keys)
+		forget_signed(r, q);
 	if (!g->err.code && q)
 		e = ward_asks_answer(&r->asks, q, &how);
 	if (!g->err.code && e == 0 && strcmp(g->scope, "once") != 0)
@@ -262,11 +279,16 @@ static void give_all(struct ward_running *r, struct ward_control_request *q,
 	struct ward_asked *asked, const struct ward_answerer *who, const char *by, const char *keys)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
-	if (pattern && !asked->host && !answers(r, q, asked, pattern))
+	if (pattern && !asked->host && !answers(r, q, asked, pattern)) {
+		if (keys)
+			forget_signed(r, asked);
 		return;
+	}
 	struct giving *g = calloc(1, sizeof(*g));
 	char *own = keys ? strdup(keys) : NULL;
 	if (!g || (keys && !own)) {
+		if (keys)
+			forget_signed(r, asked);
 		free(g);
 		refuse(q, "out of memory");
 		return;
@@ -366,8 +388,11 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 		return;
 	}
 	if (gives(q)) {
-		if (!refuse_unsigned(r, q))
-			give_all(r, q, asked, &who, by, NULL);
+		if (refuse_unsigned(r, q))
+			return;
+		/* Of the time before a reload, when the policy demanded signatures. */
+		forget_signed(r, asked);
+		give_all(r, q, asked, &who, by, NULL);
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {

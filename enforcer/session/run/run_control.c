@@ -13,6 +13,7 @@
 #include "enforcer/session/control/control_verbs.h"
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/run/run_asks.h"
+#include "enforcer/session/run/run_glass.h"
 
 static json_t *status_json(const struct ward_running *r)
 {
@@ -36,6 +37,7 @@ static json_t *status_json(const struct ward_running *r)
 	json_t *not_held = json_array();
 	ward_limits_not_held(r->limits, not_held);
 	ward_granting_status(r->granting, o);
+	json_object_set_new(o, "questions", json_integer((json_int_t)r->asks.n));
 	json_object_set_new(o, "not_held", not_held);
 	if (ward_ask_fs_silent(&r->ask_fs))
 		json_object_set_new(o, "silent", json_string("wardfs-fs"));
@@ -106,7 +108,10 @@ int ward_run_granting(struct ward_running *r)
 		.net_control = r->network.helper.control,
 		.owned = !(
 			r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))};
-	return ward_granting_new(&host, &r->granting);
+	int e = ward_granting_new(&host, &r->granting);
+	if (e == 0)
+		ward_granting_watch(r->granting, ward_run_glass_changed, r);
+	return e;
 }
 
 static void on_grants(void *arg, struct ward_control_request *q)

@@ -15,6 +15,7 @@
 #include "enforcer/session/control/status_events.h"
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/run/run_asks.h"
+#include "enforcer/session/run/run_glass.h"
 #include "enforcer/session/run/run_control.h"
 #include "enforcer/session/run/run_panel.h"
 #include "enforcer/session/terminal/detach.h"
@@ -382,8 +383,9 @@ static int before_round(void *arg)
 	ward_pollset_ask(&r->set, r->reloads, ward_reload_fd(&r->reload), POLLIN);
 	const int waits = ward_pollset_nearer(
 		ward_ask_fs_timeout(&r->ask_fs), ward_reload_timeout(&r->reload));
-	return ward_pollset_nearer(ward_run_asks_timeout(r),
-		ward_pollset_nearer(waits, ward_listened_timeout(&r->listened)));
+	const int people = ward_pollset_nearer(ward_run_asks_timeout(r), ward_run_glass_timeout(r));
+	return ward_pollset_nearer(
+		people, ward_pollset_nearer(waits, ward_listened_timeout(&r->listened)));
 }
 
 static void tick(void *arg, short revents)
@@ -393,6 +395,7 @@ static void tick(void *arg, short revents)
 	ward_segments_tick(&r->guard);
 	ward_ask_fs_tick(&r->ask_fs, r->guard.fs.control);
 	ward_run_asks_tick(r);
+	ward_run_glass_tick(r);
 	ward_reload_tick(&r->reload);
 	ward_listened_tick(&r->listened, &r->network);
 }

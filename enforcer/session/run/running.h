@@ -75,6 +75,7 @@ struct ward_running {
 	unsigned panel_rank;
 	const struct ward_policy *panel_policy; /* that the terminal's key was reserved for */
 	struct ward_reload reload;
+	struct ward_buf glass;		/* lines about break glass that are still to be said */
 	struct ward_granting *granting; /* NULL: nothing is served yet */
 	uint64_t started_ns;
 	struct ward_executed_before *before[8]; /* WARD_POLICY_TREES_MAX; NULL: not looked at */

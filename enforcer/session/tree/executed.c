@@ -168,6 +168,26 @@ static bool listed(const struct wanted *w, size_t n, const char *path, const cha
 	return false;
 }
 
+bool ward_executed_named(const char *path)
+{
+	ward_cleanup_free struct search *s = calloc(1, sizeof(*s));
+	ward_cleanup_free char *up = strdup(path);
+	if (!s || !up)
+		return true;
+	read_list(s);
+	for (char *end = up + strlen(up), *slash; end; end = slash) {
+		*end = '\0';
+		slash = strrchr(up, '/');
+		const char *name = slash ? slash + 1 : up;
+		const char *git = strstr(up, ".git/");
+		if (listed(s->names, s->n_names, up, name) ||
+			(git && (git == up || git[-1] == '/') &&
+				listed(s->git, s->n_git, git + 5, name)))
+			return true;
+	}
+	return false;
+}
+
 /* --- bounds --- */
 
 /* False: a bound is met, which is written down. */

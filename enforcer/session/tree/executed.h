@@ -58,6 +58,11 @@ struct ward_left {
 /* May the command write what stands at path (relative to the tree, not empty)? */
 typedef bool ward_executed_may_fn(void *arg, const char *path);
 
+/* Does the list name path (relative to a tree), or a directory that it lies in? Also without
+ * memory.
+ */
+bool ward_executed_named(const char *path);
+
 /* What was there before the command started. */
 struct ward_executed_before;
 

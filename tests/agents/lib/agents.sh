@@ -73,6 +73,47 @@ second_day() {
 J
 }
 
+# And of a day on which each change in src and .github is asked about: ASKED_TASKS of them. What
+# fails is tried again, as agents do.
+ASKED_TASKS=30
+asked_day() {
+	python3 "$WARD_SRC/tests/agents/lib/asked.py" $ASKED_TASKS
+}
+
+# answers SESSION FILE: until FILE is there, answers each question as a person does who takes the
+# pattern that the panel proposes.
+answers() {
+	until [ -e "$2" ]; do
+		"$WARDFS" approve --json --session "$1" 2>/dev/null |
+			python3 "$WARD_SRC/tests/agents/lib/proposed.py" |
+			while read -r question pattern; do
+				"$WARDFS" approve "$question" pattern "$pattern" 2>&1 || :
+			done
+		sleep 0.2
+	done
+}
+
+# asked_about DIR: a third day. Few questions for what the agent did: each answer covers the next.
+asked_about() {
+	mkdir -p .github
+	: >.github/ci.yml
+	printf '[policy]\nversion = 1\n[files]\nask = /workspace/src\nask = /workspace/.github\n' >.wardfs.policy
+	rm -f ../answered
+	asked_day >"$1/script"
+	answers third ../answered >../answers 2>&1 &
+	answering=$!
+	agent third >../out 2>&1 || { : >../answered; wait $answering; fail "the third session: $(tail -50 ../out)"; }
+	: >../answered
+	wait $answering
+	told "$1" $ASKED_TASKS
+	asked=$("$WARDFS" audit show --json --kind ask third | wc -l)
+	[ "$asked" -gt 0 ] || fail "control: nothing was asked"
+	[ $((asked * 5)) -le $ASKED_TASKS ] || fail "$asked questions for $ASKED_TASKS tasks: $("$WARDFS" audit show --kind ask third)"
+	echo "$AGENT: $asked questions for $ASKED_TASKS tasks"
+	expect 0 "$WARDFS" audit verify third
+	rm .wardfs.policy "$1/transcript"
+}
+
 # told DIR STEPS: the agent did all steps, and each came out as it should.
 told() {
 	python3 - "$1/transcript" "$2" <<'P' || fail "the talk: $(cat "$1/transcript" 2>/dev/null)"
@@ -126,7 +167,9 @@ both_days() {
 	for f in .npmrc .npm .codex .gemini .config .cache; do
 		[ ! -e "$HOME/$f" ] || fail "on the host: ~/$f"
 	done
-	rm "$talk/transcript" "$talk/log" "$talk/script"
+	rm "$talk/transcript"
+	asked_about "$talk"
+	rm "$talk/log" "$talk/script"
 }
 
 # agent_case NAME: its day, as root and as an ordinary user; lib/NAME.sh has the function `agent`.

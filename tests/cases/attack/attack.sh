@@ -32,24 +32,39 @@ expect 1 "$WARD_BUILD/wardfs" attack --preset none --i-know --json
 echo "$OUT" >../none.json
 verdicts ../none.json held >../held
 [ ! -s ../held ] || fail "held without a sandbox: $(cat ../held)"
-[ "$(verdicts ../none.json broken | wc -l)" -ge 180 ] || fail "few succeed: $(verdicts ../none.json untested)"
+[ "$(verdicts ../none.json broken | wc -l)" -ge 240 ] || fail "few succeed: $(verdicts ../none.json untested)"
 nothing_left none
 
 echo "--- wardfs"
 expect 1 "$WARD_BUILD/wardfs" attack --json --junit ../junit.xml --sarif ../sarif.json
 echo "$OUT" >../root.json
 # The kept home, files that the exit line names, and what debuggers need.
-printf '%s\n' keep-home envrc editor-tasks personality >../named
+printf '%s\n' keep-home envrc editor-tasks editor-settings agent-hooks agent-servers agent-config agent-text \
+	package-config compiler-config ci-workflow container-config personality >../named
 verdicts ../root.json broken >../broken
 diff ../named ../broken || fail "root: other attempts are broken than docs/attack.md names"
-[ "$(verdicts ../root.json held | wc -l)" -ge 190 ] || fail "root: $(verdicts ../root.json untested)"
+[ "$(verdicts ../root.json held | wc -l)" -ge 240 ] || fail "root: $(verdicts ../root.json untested)"
 python3 -c '
 import json, sys, xml.dom.minidom
 dom = xml.dom.minidom.parse(sys.argv[1])
-assert len(dom.getElementsByTagName("failure")) == 4, "junit"
+assert len(dom.getElementsByTagName("failure")) == 13, "junit"
 run = json.load(open(sys.argv[2]))["runs"][0]
-assert sum(r["kind"] == "fail" for r in run["results"]) == 4, "sarif"' ../junit.xml ../sarif.json
+assert sum(r["kind"] == "fail" for r in run["results"]) == 13, "sarif"' ../junit.xml ../sarif.json
 nothing_left wardfs
+
+echo "--- in a container of an engine"
+if command -v runc >/dev/null; then
+	expect 1 "$WARD_BUILD/wardfs" attack --mode docker --json
+	echo "$OUT" >../docker.json
+	verdicts ../docker.json broken >../broken
+	diff ../named ../broken || fail "docker: other attempts are broken than docs/attack.md names"
+fi
+expect 125 "$WARD_BUILD/wardfs" attack --mode wasm
+echo "$ERR" | grep -q 'mode wasm runs JavaScript' || fail "$ERR"
+
+echo "--- in less than a minute"
+python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["seconds"] > 60)' ../root.json ||
+	fail "longer than a minute"
 
 echo "--- a layer is missing, and is found"
 expect 1 "$WARD_BUILD/wardfs" attack --group network --json \
@@ -94,5 +109,5 @@ rc=0
 [ $rc -eq 1 ] || fail "as a user: exit $rc: $(cat "$WARD_TMP/user.out")"
 verdicts "$WARD_TMP/home/user.json" broken >"$WARD_TMP/broken"
 diff "$WARD_TMP/named" "$WARD_TMP/broken" || fail "user: other attempts are broken than docs/attack.md names"
-[ "$(verdicts "$WARD_TMP/home/user.json" held | wc -l)" -ge 150 ] ||
+[ "$(verdicts "$WARD_TMP/home/user.json" held | wc -l)" -ge 180 ] ||
 	fail "user: $(verdicts "$WARD_TMP/home/user.json" untested)"

@@ -1,23 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/attack.md lists the attempts that `wardfs attack --list` prints, in the same words, and
-# their number. --explain has a text for each of them.
+# The catalogue in docs/attack.md is generated from `wardfs attack --list`. --explain says of each
+# attempt what would stop it, with references in the form that CWE, CVE, ATT&CK and ATLAS give them.
 # plain
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 
-"$WARD_BUILD/wardfs" attack --list >list
-sed -n 's/^  \([a-z0-9-]*\) *\(.*\)$/| `\1` | \2 |/p' list >wanted
-sed -n '/^## The attempts/,$ { /^| `/p; }' "$WARD_SRC/docs/attack.md" >documented
-[ "$(wc -l <wanted)" -ge 100 ] || fail "--list names few attempts"
-diff wanted documented || fail "docs/attack.md lists other attempts than --list"
-grep -q "for $(wc -l <wanted) ways out" "$WARD_SRC/docs/attack.md" || fail "docs/attack.md has another number"
-[ "$(sort wanted | uniq -d | wc -l)" -eq 0 ] || fail "two attempts have one name"
+python3 "$WARD_SRC/tests/support/attempts.py" "$WARD_BUILD/wardfs" >complaints || fail "$(cat complaints)"
 
-while read -r _ name _; do
-	"$WARD_BUILD/wardfs" attack --explain "$(echo "$name" | tr -d '`')" >out || fail "--explain $name"
-	grep -q '^Would stop it:' out || fail "$name: $(cat out)"
-done <wanted
+echo "--- a page with another catalogue is noticed"
+mkdir -p other/tests/support other/docs
+cp "$WARD_SRC/tests/support/attempts.py" other/tests/support/
+sed 's/| `read-dots` | Reads/| `read-dots` | Sees/' "$WARD_SRC/docs/attack.md" >other/docs/attack.md
+! python3 other/tests/support/attempts.py "$WARD_BUILD/wardfs" >complaints || fail "another page passed"
+grep -q 'writes the catalogue' complaints || fail "$(cat complaints)"
+python3 other/tests/support/attempts.py --write "$WARD_BUILD/wardfs"
+cmp other/docs/attack.md "$WARD_SRC/docs/attack.md" || fail "--write writes another page"
 
 echo "--- what is wrong is said"
 expect 2 "$WARD_BUILD/wardfs" attack --explain nothing

@@ -24,7 +24,8 @@ for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
 for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
-	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused; do
+	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused \
+	good-glass good-glass-two good-glass-approvers good-ssh good-ssh-two; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -70,6 +71,25 @@ for n in without-answer and-refused and-expired; do wrong used-$n "$access: the 
 for n in unasked unasked-without-token; do wrong $n "$answer: the policy demands signed answers, and this grant is of none"; done
 wrong unasked-token-of-two "$answer: the policy demands more signatures than a token has"
 wrong unasked-token-of-eve "$answer: no approver of the policy signed its token"
+wrong signed-empty-pattern "$answer: a signature does not fit"
+# Signatures of OpenSSH and of tokens.
+for n in untouched other-space other-bytes other-signer kind changed cut; do wrong ssh-$n "$answer: a signature does not fit"; done
+for n in ssh-by-eve ssh-for-wardfs wardfs-for-ssh ssh-for-token; do wrong $n "$answer: no approver of the policy signed it"; done
+for n in replayed late; do wrong ssh-$n "$answer: another answer was signed"; done
+wrong ssh-twice "$answer: its signers are not different ones of one answer"
+wrong ssh-wider "$answer: the grant is not what was signed"
+# Guards that somebody lifted: each beside the control that differs in this alone.
+wrong guard-lifted "$access: a guard stands against the grant"
+wrong glass-too-little "$access: a guard stands against the grant"
+for n in by-eve hidden other-key; do wrong glass-$n "$answer: the floor does not name the key"; done
+for n in unsigned no-proof; do wrong glass-$n "$answer: nobody signed it"; done
+wrong glass-other-session "$answer: another session was signed"
+wrong glass-other-guard "$answer: other guards were signed"
+for n in more other-path; do wrong glass-$n "$answer: another right was signed"; done
+for n in without-reason other-reason; do wrong glass-$n "$answer: another reason was signed"; done
+for n in two-hours without-beginning; do wrong glass-$n "$answer: more than an hour was signed"; done
+for n in over longer without-end; do wrong glass-$n "$answer: another time was signed"; done
+wrong glass-not-said "$answer: the policy demands signed answers, and this grant is of none"
 agree "decided"
 agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
 

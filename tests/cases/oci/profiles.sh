@@ -39,7 +39,7 @@ works() { # works PROFILE TEXT [LINE...]
 	wait_until 60 whole || fail "$profile: $(cat "$W/verify")"
 	expect 0 "$WARDFS" audit show --json --kind session.start "$session"
 }
-for p in medium high agent; do
+for p in medium agent; do
 	works $p readme
 	has "$OUT" '"network":"none"'
 done
@@ -61,6 +61,9 @@ has "$OUT" '"[tree /workspace] source"'
 b=$bare works low ran 'allow-missing = exec'
 has "$OUT" '"[tree /workspace] source"'
 has "$OUT" '"[process] exec"'
+denies high "[network] mode needs wardfs-net"
+works high readme 'network = engine'
+has "$OUT" '"network":"engine"'
 for p in aider claude codex gemini opencode; do
 	denies $p "[network] mode needs wardfs-net"
 	works $p readme 'network = engine'

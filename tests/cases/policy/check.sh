@@ -294,9 +294,9 @@ echo "--- what run refuses for want of machinery is warned of"
 mkdir -p "$WARD_TMP/machinery"
 cd "$WARD_TMP/machinery"
 git init -q .
-printf '[policy]\nversion = 1\nextends = medium\nmode = restricted\n[tree /workspace]\nchanges = review\n' >../later.policy
+printf '[policy]\nversion = 1\nextends = medium\nmode = restricted\n[container]\nrm = no\n' >../later.policy
 out=$("$WARDFS" policy check ../later.policy) || fail "warnings are no errors: $out"
-has "$out" "later.policy:6: warning: [tree /workspace] changes = review"
+has "$out" "later.policy:6: warning: [container] rm = no"
 expect 125 "$WARDFS" run --policy ../later.policy -- true </dev/null
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nask = /workspace/x\n' >../asks.policy
 out=$("$WARDFS" policy check ../asks.policy)

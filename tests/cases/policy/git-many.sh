@@ -8,7 +8,7 @@ set -eu
 git_identity
 top=$WARD_TMP
 lib=$WARD_SRC/tests/cases/policy/lib/git-many.py
-guards=${XDG_STATE_HOME:-$HOME/.local/state}/wardfs/guards
+guards=$HOME/.local/state/wardfs/guards
 evil='mkdir -p v/lib.git/hooks; echo evil >v/lib.git/hooks/update && echo evil >>v/lib.git/config'
 set_up() {
 	cd "$top"

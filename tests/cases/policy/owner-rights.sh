@@ -28,13 +28,13 @@ chown 4711:4711 "$theirs"
 
 # Each of the verbs that write, in turn.
 writers() {
-	expect 0 "$WARDFS" policy add read /workspace/x
+	expect 0 "$WARDFS" policy add --force read /workspace/x
 	expect 0 "$WARDFS" init --force
 	expect 0 "$WARDFS" learn --write --force -- cat a
 }
 
 writers_refused() {
-	expect 2 "$WARDFS" policy add read /workspace/x
+	expect 2 "$WARDFS" policy add --force read /workspace/x
 	has "$ERR" "Permission denied"
 	expect 2 "$WARDFS" init --force
 	has "$ERR" "Permission denied"
@@ -78,12 +78,12 @@ chmod 644 "$roots/secret"
 rm "$file"
 ln -s "$roots/secret" "$file"
 expect 0 "$WARDFS" policy show
-expect 0 "$WARDFS" policy add read /workspace/x
+expect 0 "$WARDFS" policy add --force read /workspace/x
 grep -q "a secret of root" "$file" || fail "control: a file that the owner may read is not extended"
 rm "$file"
 chmod 600 "$roots/secret"
 ln -s "$roots/secret" "$file"
-for verb in "policy show" "policy check" "policy add read /workspace/x" "policy explain read a"; do
+for verb in "policy show" "policy check" "policy add --force read /workspace/x" "policy explain read a"; do
 	# shellcheck disable=SC2086 # several words
 	expect 2 "$WARDFS" $verb
 	has "$ERR$OUT" "Permission denied"

@@ -47,6 +47,21 @@ end 2 pattern
 [ -d .github/b ] || fail "the pattern does not cover b"
 [ ! -e .github/b/f ] || fail "a right that was not asked for"
 
+echo "--- two grants give what one operation needs: the trail says which gave what"
+echo old >.github/moved
+begin pair sh -c 'again() { until sh -c "$1" 2>/dev/null; do sleep 0.2; done; }
+again "echo x >.github/new"; again "mv -f .github/new .github/moved"'
+question pair
+first=$Q
+expect 0 "$WARDFS" approve "$Q" pattern '/workspace/.github/**'
+second() { Q=$(member pair 'q["question"]') && [ "$Q" != "$first" ]; }
+wait_until 60 second || fail "nothing is asked about the move: $(cat ../pair.err)"
+expect 0 "$WARDFS" approve "$Q" pattern '/workspace/.github/**'
+end 0 pair
+[ "$(cat .github/moved)" = x ] || fail "it was not moved"
+rm .github/moved
+expect 0 "$WARDFS" audit verify pair
+
 echo "--- for a time; a word that is no time"
 begin for sh -c 'echo f >>.github/workflows/ci'
 question for

@@ -22,6 +22,6 @@ ln -s ../conf/x .github/link
 } >../signed.policy
 sed /^ask/d ../ask.policy >../quiet.policy
 cp "$WARD_SRC/tests/cases/run/lib/approve-panel-program.py" program.py
-trap 'for s in quiet full plain signed always blind; do "$WARDFS" kill $s 2>/dev/null || :; done; wait' EXIT
+trap 'for s in quiet full other slow plain signed always blind; do "$WARDFS" kill $s 2>/dev/null || :; done; wait' EXIT
 python3 "$WARD_SRC/tests/cases/run/lib/approve-panel.py"
 for s in full plain signed always blind; do expect 0 "$WARDFS" audit verify "$s"; done

@@ -178,6 +178,79 @@ assert len(r["detail"]["signed"]) == 2 and len(r["key"].split()) == 2 and r["sco
 P
 expect 0 "$WARDFS" audit verify two
 
+echo '--- a refused answer leaves no signature behind: the next one counts'
+cr=$(printf 'odd\rname')
+echo one >".github/workflows/$cr"
+begin odd sh -c "echo more >>'.github/workflows/$cr'"
+asks odd
+for who in ann bob; do
+	sign $who $who.path path
+	sign $who $who.far pattern '/workspace/src/**'
+	sign $who $who.near pattern '/workspace/.github/workflows/odd?name'
+done
+for answer in path far; do
+	reason='has a control character'
+	[ $answer = path ] || reason='does not cover'
+	expect 0 hand ../s/ann.$answer
+	refused "$reason" hand ../s/bob.$answer
+	[ "$(member odd 'q["signed"], q["approvers"]')" = "(0, 2)" ] || fail "$(member odd q)"
+done
+expect 0 hand ../s/ann.near --signed ../s/bob.near
+end 0 odd
+expect 0 "$WARDFS" audit verify odd
+rm ".github/workflows/$cr"
+
+echo '--- a question that another answer covers keeps no signature of its own'
+begin covered sh -c "echo more >>.github/workflows/cd & $write; wait"
+has_two() { [ "$("$WARDFS" approve --json --session covered | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]; }
+wait_until 30 has_two || fail "$("$WARDFS" approve)"
+"$WARDFS" approve --json --session covered >../all
+for q in cd ci; do python3 -c 'import json, sys
+print(json.dumps(next(q for q in json.load(open(sys.argv[1])) if q["path"].endswith(sys.argv[2]))))' ../all /$q >../s/$q.json; done
+cp ../s/cd.json ../s/q.json
+Q=$(python3 -c 'import json; print(json.load(open("../s/q.json"))["question"])')
+sign ann cd.ann once
+expect 0 hand ../s/cd.ann
+cp ../s/ci.json ../s/q.json
+Q=$(python3 -c 'import json; print(json.load(open("../s/q.json"))["question"])')
+for who in ann bob; do sign $who ci.$who pattern '/workspace/.github/**'; done
+expect 0 hand ../s/ci.ann --signed ../s/ci.bob
+end 0 covered
+[ "$("$WARDFS" audit show --json --kind answer covered | grep -c '"result":"granted"')" = 2 ] || fail "control: both are answered"
+expect 0 "$WARDFS" audit verify covered
+
+echo '--- signatures of the time before a reload that demands none'
+begin reloaded sh -c "$write"
+asks reloaded
+sign ann a once
+expect 0 hand ../s/a
+approvers 0
+expect 0 "$WARDFS" policy reload reloaded ../ask.policy
+expect 0 "$WARDFS" approve "$Q" path
+end 0 reloaded
+expect 0 "$WARDFS" audit verify reloaded
+approvers 2 ann bob
+
+echo '--- an answer on its way ends the question, also when its time is over meanwhile'
+sed 's/^timeout = .*/timeout = 3s/' ../ask.policy >../new
+mv ../new ../ask.policy
+approvers_none() { sed '/^approvers = /d' ../ask.policy >../new && mv ../new ../ask.policy; }
+approvers_none
+begin race sh -c "$write || sleep 2; $write"
+question race
+fs=$(python3 "$WARD_SRC/tests/cases/run/lib/approve-helper.py" "$RUN" wardfs-fs)
+kill -STOP "$fs"
+"$WARDFS" approve "$Q" path >../race.answer 2>&1 &
+answering=$!
+sleep 4
+kill -CONT "$fs"
+wait $answering || fail "$(cat ../race.answer)"
+end 0 race
+"$WARDFS" audit show --json --kind answer race >../answer
+[ "$(wc -l <../answer)" = 1 ] && grep -q '"result":"granted"' ../answer || fail "$(cat ../answer)"
+expect 0 "$WARDFS" audit verify race
+approvers 2 ann bob
+
 echo '--- one key under two names is one signer'
 python3 - ../s/ann.pub >../s/ann2.pub <<'P'
 import base64, struct, sys
@@ -197,6 +270,22 @@ refused 'has signed this answer already' hand ../s/a2
 sign bob b once
 expect 0 hand ../s/b
 end 0 same
+
+echo '--- an empty pattern is none'
+begin empty sh -c "$write"
+asks empty
+"$WARDFS" approve sign ../s/q.json --unsigned -o ../s/e for 10m >../s/shown
+sed 's/"seconds"/"pattern":"","seconds"/' ../s/e >../s/e.pattern
+for f in e e.pattern; do
+	ssh-keygen -q -Y sign -n wardfs-answer -f ../s/ann.ssh ../s/$f
+	cat ../s/$f ../s/$f.sig >../s/$f.whole
+done
+refused 'cannot be understood' hand ../s/e.pattern
+expect 1 python3 "$second" show ../s/e.pattern.whole
+expect 0 python3 "$second" show ../s/e.whole
+expect 0 hand ../s/e
+expect 0 "$WARDFS" approve "$Q" no
+end 2 empty
 
 echo '--- OpenSSH: ssh-ed25519, and a key on a token'
 ssh-keygen -q -t ed25519 -N '' -C 'somebody @ home' -f ../s/ssh

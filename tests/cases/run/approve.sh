@@ -47,6 +47,9 @@ question waits
 	fail "$(member waits q)"
 expect 0 "$WARDFS" approve
 has "$OUT" "$Q  open /workspace/.github/workflows/ci"
+expect 0 "$WARDFS" approve "$Q"
+has "$OUT" 'yes widens: 1 file there now, 1 gains '
+has "$OUT" ': /workspace/.github/workflows/ci'
 has "$OUT" "ask = .github ("
 has "$OUT" "wardfs approve $Q yes|once|no"
 

@@ -34,8 +34,8 @@ put() { printf '[policy]\nversion = 1\nextends = medium\n%s\n' "$2" >"$1"; }
 put lists.policy '[process]
 exec = /usr/bin/true
 exec = /usr/bin/dash'
-put kept.policy '[tree /workspace]
-changes = review'
+put kept.policy '[container]
+rm = no'
 put lost.policy '[tree /more]
 source = nowhere'
 put over.policy '[tree /etc/more]

@@ -38,10 +38,10 @@ expect 2 "$WARDFS" run --mode nonsense -- true
 [ ! -e started ] || fail "the command ran in a mode that does not exist"
 
 # Keys whose machinery does not exist yet: refused by name and line.
-printf '[policy]\nversion = 1\nextends = medium\n[tree /workspace]\nchanges = review\n' >later.policy
+printf '[policy]\nversion = 1\nextends = medium\n[container]\nrm = no\n' >later.policy
 expect 125 "$WARDFS" run --policy later.policy -- touch started
 has "$ERR" "later.policy:5"
-has "$ERR" "changes"
+has "$ERR" "[container] rm"
 [ ! -e started ] || fail "the command ran without the limit"
 
 # The wall clock.

@@ -4,6 +4,7 @@
  * start-up probes would see the layer missing and refuse the run: they are told to have held.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -19,6 +20,10 @@
 #include "enforcer/sandbox/probe.h"
 #include "tests/support/knocked/knocked.h"
 
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __real_umount2(const char *path, int flags);
+int __wrap_umount2(const char *path, int flags);
 int __real_unshare(int flags);
 int __wrap_unshare(int flags);
 int __real_ioctl(int fd, unsigned long request, ...);
@@ -55,6 +60,9 @@ long __wrap_syscall(long number, ...)
 	va_end(all);
 	if (number == SYS_clone && ward_knocked("pid-namespace"))
 		a[0] &= ~(long)CLONE_NEWPID;
+	/* The root of this process alone changes: who is in the same namespace keeps its own. */
+	if (number == SYS_pivot_root && ward_knocked("mount-namespace"))
+		return chroot((const char *)a[0]);
 	if (number == SYS_keyctl && ward_knocked("keyring"))
 		return 0;
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -63,7 +71,8 @@ long __wrap_syscall(long number, ...)
 static const struct {
 	const char *layer;
 	int flag;
-} namespaces[] = {{"network-namespace", CLONE_NEWNET}, {"ipc-namespace", CLONE_NEWIPC},
+} namespaces[] = {{"mount-namespace", CLONE_NEWNS}, {"user-namespace", CLONE_NEWUSER},
+	{"network-namespace", CLONE_NEWNET}, {"ipc-namespace", CLONE_NEWIPC},
 	{"uts-namespace", CLONE_NEWUTS}, {"cgroup-namespace", CLONE_NEWCGROUP}};
 
 int __wrap_unshare(int flags)
@@ -72,6 +81,29 @@ int __wrap_unshare(int flags)
 		if (ward_knocked(namespaces[i].layer))
 			flags &= ~namespaces[i].flag;
 	return flags ? __real_unshare(flags) : 0;
+}
+
+/* Without a user namespace its limits are those of the host: they stay as they are. */
+int __wrap_open64(const char *path, int flags, ...)
+{
+	va_list all;
+	va_start(all, flags);
+	const unsigned mode = va_arg(all, unsigned);
+	va_end(all);
+	if (ward_knocked("user-namespace") && (flags & O_ACCMODE) != O_RDONLY &&
+		strncmp(path, "/proc/sys/", 10) == 0) {
+		errno = EROFS;
+		return -1;
+	}
+	return __real_open64(path, flags, mode);
+}
+
+/* After pivot_root(2) the old root would be on top. */
+int __wrap_umount2(const char *path, int flags)
+{
+	return strcmp(path, ".") == 0 && ward_knocked("mount-namespace")
+		       ? 0
+		       : __real_umount2(path, flags);
 }
 
 /* The host's interface and its name stay as they are. */

@@ -75,6 +75,35 @@ def signs(who, question, digest, **says):
     return f"{text.decode()}signature {public(who)} {base64.b64encode(raw).decode()}\n"
 
 
+def ssh_blob(who, kind=sa.SSH):
+    """The public half of the key, as OpenSSH has it."""
+    raw = base64.b64decode(public(who).split("+", 2)[2])[1:]
+    return sa.string(kind) + sa.string(raw) + (sa.string(b"ssh:") if kind == sa.SK else b"")
+
+
+def ssh_line(who, kind=sa.SSH):
+    return f"{kind.decode()} {base64.b64encode(ssh_blob(who, kind)).decode()}"
+
+
+def ssh_signs(who, question, digest, kind=sa.SSH, space=sa.SPACE, flags=1, over=None, by=None, claims=None, **says):
+    """An answer to this question with a signature of OpenSSH. over: other bytes that were signed; by: another
+    key that signed; claims: another kind that the signature says."""
+    text = signs(who, question, digest, **says).split("signature ")[0].encode()
+    message = b"SSHSIG" + sa.string(space) + sa.string(b"") + sa.string(b"sha512") + \
+        sa.string(hashlib.sha512(over or text).digest())
+    tail = bytes([flags]) + (7).to_bytes(4, "big") if kind == sa.SK else b""
+    if kind == sa.SK:
+        message = hashlib.sha256(b"ssh:").digest() + tail + hashlib.sha256(message).digest()
+    with open(f"keys/{by or who}", encoding="ascii") as f:
+        seed = base64.b64decode(f.read().split("\n")[1])
+    raw = sign(seed, message)
+    blob = b"SSHSIG\0\0\0\1" + sa.string(ssh_blob(who, kind)) + sa.string(space) + sa.string(b"") + \
+        sa.string(b"sha512") + sa.string(sa.string(claims or kind) + sa.string(raw) + tail)
+    armor = base64.b64encode(blob).decode()
+    lines = "\n".join(armor[i:i + 70] for i in range(0, len(armor), 70))
+    return f"{text.decode()}{sa.BEGIN.decode()}{lines}\n{sa.END.decode()}"
+
+
 def changed(text):
     """The same with another signature."""
     head, _, sig = text.rpartition(" ")
@@ -88,9 +117,9 @@ def asked(session, name, path, **more):
     return detail, hashlib.sha256(ascii_json(detail)).hexdigest()
 
 
-def demanding(approvers):
+def demanding(approvers, keys=()):
     return {"kind": "policy", "compile": f"{POLICY}[approvals]\napprovers = {approvers}\n" +
-            "".join(f"approver = {public(who)}\n" for who in ("ann", "bob"))}
+            "".join(f"approver = {key}\n" for key in keys or (public("ann"), public("bob")))}
 
 
 class Signed:
@@ -105,9 +134,13 @@ class Signed:
     def by(self, who, **says):
         return signs(who, self.q, self.sum, **says)
 
-    def trail(self, *texts, approvers=1, gives=None, asks=None, more=(), **more_answer):
+    def ssh(self, who, kind=sa.SSH, of=None, **more):
+        """The same with a signature of OpenSSH."""
+        return ssh_signs(who, *(of or (self.q, self.sum)), kind, **more)
+
+    def trail(self, *texts, approvers=1, keys=(), gives=None, asks=None, more=(), **more_answer):
         """The answer has these texts, and gives a grant like this."""
-        return [demanding(approvers),
+        return [demanding(approvers, keys),
                 ask(**{"detail": self.q, "shown": self.sum, "path": self.q["path"], **(asks or {})}),
                 grant(**{"path": self.q["path"], **(gives or {})}),
                 answer(**({"detail": {"signed": list(texts)}} if texts else {}),
@@ -139,6 +172,28 @@ class Signed:
                 grant(request="q2", path=self.q["path"], grant="g1111111111ab"),
                 answer(request="q2", shown=self.sum2, scope="path", grant="g1111111111ab",
                        detail={"signed": two}), t[3]]
+
+
+NOW = int(time.time())
+
+
+def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), demands="", **says):
+    """A trail in which a key lifted a guard, and what it lifts was used. named: by the floor.
+    demands: what else the policy says."""
+    says = {"id": "t" + "0" * 32, "issuer": public(who), "session": "SESSION", "right": "write",
+            "what": "/workspace/lib/secret.x", "from": NOW - 60, "until": NOW + 600, "reason": "why",
+            "lifts": line, "next": "A" * 43 + "="} | says
+    payload = json.dumps({k: v for k, v in says.items() if k not in drop}, separators=(",", ":"))
+    with open(f"keys/{who}", encoding="ascii") as f:
+        seed = base64.b64decode(f.read().split("\n")[1])
+    raw = sign(seed, b"wardfs-token 1\n" + bytes(64) + payload.encode())
+    detail = {"lifts": line, "payload": payload, "signature": base64.b64encode(raw).decode()}
+    given = grant(request=None, how="break-glass", path="/workspace/lib/secret.x", key=public(who), text="why",
+                  until=(NOW + 600) * 10 ** 9, ends=2 ** 62, detail=detail) | dict(record)
+    return [{"kind": "policy", "compile": "[policy]\nversion = 1\n[files]\nwrite = /workspace\n[guard]\n"
+             f"deny = secret.*\ndeny = *.pem\n{demands}",
+             "floor": f"[policy]\nversion = 1\n[approvals]\nbreak-glass = {public(named)}\n"},
+            given, use("/workspace/lib/secret.x")]
 
 
 executed = {"kind": "exec", "pid": 900, "uid": 1000, "path": "/usr/bin/wardfs", "started": 5000}
@@ -177,9 +232,13 @@ scripts = {
     "grant-asked-by-none": [policy, ask(), grant(request=None), answer()],
     "granted-without-grant": [policy, ask(), grant(), answer(grant=None)],
     "granted-empty": [policy, ask(), grant(), answer(grant="")],
+    # Nobody can lift a guard with an ordinary grant.
+    "guard-lifted": [policy, grant(request=None, how="wardfs grant", path="/workspace/lib/x"),
+                     use("/workspace/lib/x")],
 }
 TOKEN = {"how": "token", "request": None, "token": "t0123456789abcdef"}
 CLOSED = {"grant": None, "scope": None, "how": None}
+SSH = ssh_line("ann"), ssh_line("bob", sa.SK)
 signed = {
     "good-signed": lambda s: s.trail(s.by("ann")),
     "good-signed-two": lambda s: s.trail(s.by("ann"), s.by("bob"), approvers=2),
@@ -206,6 +265,8 @@ signed = {
     "signed-other-digest": lambda s: s.trail(signs("ann", s.q, s.sum2)),
     "signed-other-session": lambda s: s.trail(signs("ann", s.elsewhere, s.sum)),
     "signed-by-eve": lambda s: s.trail(s.by("eve")),
+    "signed-empty-pattern": lambda s: s.trail(s.by("ann", answer="for", seconds=600, pattern=""),
+                                              gives={"ends": 2}),
     "signed-late": lambda s: s.trail(s.by("ann", until=int(time.time()) - 3600)),
     "grant-wider": lambda s: s.trail(s.by("ann"), gives={"path": "/workspace/.github/*"}),
     "grant-elsewhere": lambda s: s.trail(s.by("ann"), gives={"path": "/workspace/.github/cafe"}),
@@ -237,9 +298,56 @@ signed = {
     "unasked-token-of-two": lambda s: [demanding(2), grant(**TOKEN, key=public("ann"))],
     "unasked-token-of-eve": lambda s: [demanding(1), grant(**TOKEN, key=public("eve"))],
     "unasked-without-token": lambda s: [demanding(1), grant(how="grant", request=None, key=public("ann"))],
+    "good-ssh": lambda s: s.trail(s.ssh("ann"), keys=SSH),
+    "good-ssh-two": lambda s: s.trail(s.ssh("ann"), s.ssh("bob", sa.SK), keys=SSH, approvers=2),
+    "ssh-untouched": lambda s: s.trail(s.ssh("bob", sa.SK, flags=0), keys=SSH),
+    "ssh-other-space": lambda s: s.trail(s.ssh("ann", space=b"file"), keys=SSH),
+    "ssh-other-bytes": lambda s: s.trail(s.ssh("ann", over=b"x"), keys=SSH),
+    "ssh-other-signer": lambda s: s.trail(s.ssh("ann", by="eve"), keys=SSH),
+    "ssh-kind": lambda s: s.trail(s.ssh("ann", claims=sa.SK), keys=SSH),
+    "ssh-changed": lambda s: s.trail(s.ssh("ann").replace('"path","until"', '"once","until"'),
+                                     gives={"uses": 1}, keys=SSH),
+    "ssh-cut": lambda s: s.trail(s.ssh("ann")[:-2], keys=SSH),
+    "ssh-by-eve": lambda s: s.trail(s.ssh("eve"), keys=SSH),
+    # A key counts in the form in which the policy has it.
+    "ssh-for-wardfs": lambda s: s.trail(s.ssh("ann")),
+    "wardfs-for-ssh": lambda s: s.trail(s.by("ann"), keys=SSH),
+    "ssh-for-token": lambda s: s.trail(s.ssh("bob"), keys=SSH),
+    "ssh-twice": lambda s: s.trail(s.by("ann"), s.ssh("ann"), approvers=2,
+                                   keys=(public("ann"), ssh_line("ann"))),
+    "ssh-replayed": lambda s: s.trail(s.ssh("ann", of=(s.q2, s.sum2)), keys=SSH),
+    "ssh-late": lambda s: s.trail(s.ssh("ann", until=NOW - 3600), keys=SSH),
+    "ssh-wider": lambda s: s.trail(s.ssh("ann"), keys=SSH, gives={"path": "/workspace/.github/*"}),
 }
+DEMANDS = f"[approvals]\napprovers = 1\napprover = {public('bob')}\n"
+glasses = {
+    "good-glass": {},
+    "good-glass-two": {"line": "deny = *.pem\ndeny = secret.*"},
+    "good-glass-approvers": {"demands": DEMANDS},
+    "glass-by-eve": {"who": "eve"},
+    "glass-other-session": {"session": "other"},
+    "glass-other-guard": {"lifts": "deny = *.pem"},
+    "glass-too-little": {"line": "deny = *.pem"},
+    "glass-more": {"right": "read"},
+    "glass-other-path": {"what": "/workspace/lib/other"},
+    "glass-without-reason": {"drop": ("reason",)},
+    "glass-other-reason": {"reason": "because"},
+    "glass-two-hours": {"from": NOW - 60, "until": NOW + 7200},
+    "glass-without-beginning": {"drop": ("from",)},
+    "glass-over": {"from": NOW - 3600, "until": NOW - 600},
+    "glass-longer": {"until": NOW + 300},
+    "glass-without-end": {"record": {"ends": None, "until": None}},
+    "glass-unsigned": {"record": {"detail": {"lifts": "deny = secret.*"}}},
+    "glass-no-proof": {"record": {"detail": None}},
+    "glass-hidden": {"record": {"how": "token"}, "who": "eve"},
+    "glass-other-key": {"record": {"key": public("bob")}},
+    # It lifts guards, and does not say so in `how`: approvers count.
+    "glass-not-said": {"demands": DEMANDS, "record": {"how": "grant"}},
+}
+scripts |= {name: make(Signed(name)) for name, make in signed.items()}
+scripts |= {name: glass(**{"session": name} | how) for name, how in glasses.items()}
 os.mkdir(sys.argv[1])
-for name, records in (scripts | {name: make(Signed(name)) for name, make in signed.items()}).items():
+for name, records in scripts.items():
     with open(f"{sys.argv[1]}/{name}", "w", encoding="ascii") as out:
         for r in records:
             print(json.dumps({k: v for k, v in r.items() if v is not None}), file=out)

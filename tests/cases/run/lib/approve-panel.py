@@ -163,7 +163,7 @@ nothing(one, "full", 31, "a key before it can be read")
 # What a pattern would widen is counted.
 time.sleep(READ)
 one.send("p")
-one.wait(r"today       [0-9]+ files? there now")
+one.wait(r"today       [0-9]+ files? there now, [0-9]+ gains? \S+: /workspace/\.github/")
 one.send("o")
 has(one.wait(rf"(?s)would give  (.*?){DRAWN}").group(1), "/workspace/.github/one, one use, by process")
 start = time.monotonic()
@@ -239,7 +239,10 @@ has(undone, "\x1b[?1049l")
 two.wait(r"READY> $")
 
 # In another terminal, of all sessions.
-two.send(f"{WARDFS} approve --panel\n")
+two.send(f"{WARDFS} top\n")
+two.wait(r"questions \d+ \(a: answer\)(?:.|\n)*a: answer questions   q: quit")
+two.send("x")
+two.send("a")
 two.wait(OPEN)
 two.wait(r"flood\d+")
 time.sleep(READ)
@@ -249,6 +252,59 @@ until("answered", lambda: len(answers("full")) == n + 1)
 if answers("full")[-1]["scope"] != "for" or answers("full")[-1]["how"] != "approve":
     fail(f"the record: {answers('full')[-1]}")
 two.wait(r"answered    \w+: granted")
+time.sleep(READ)
+two.send("q")
+two.wait(r"a: answer questions   q: quit")
+two.send("q")
+two.wait(r"READY> $")
+two.send("stty -a\n")
+two.wait(r"[^-]icanon(?:.|\n)*[^-]echo ")
+two.wait(r"READY> $")
+
+
+def supervisor(session):
+    state = subprocess.run([WARDFS, "ps", "--json", session], check=True, capture_output=True, text=True).stdout
+    return int(re.search(r'"pid": ?(\d+)', state).group(1))
+
+
+# A session that does not answer is named by number, and holds up neither the others nor the keys.
+begin("other", one, "ask")
+stopped = supervisor("full")
+os.kill(stopped, signal.SIGSTOP)
+start = time.monotonic()
+try:
+    do("o", "three", wait=False)
+    two.send(f"{WARDFS} approve --panel --session other\n")
+    hasnt(two.wait(rf"(?s){OPEN}(.*?){DRAWN}").group(0), "not answer")
+    asked("other", 1)
+    time.sleep(READ)
+    two.send("q")
+    two.wait(r"READY> $")
+    start = time.monotonic()
+    two.send(f"{WARDFS} approve --panel\n")
+    has(two.wait(rf"(?s)\A(.*1 session does not answer.*?){DRAWN}").group(1), "/workspace/.github/three")
+    took["panel beside a stopped session"] = time.monotonic() - start
+    time.sleep(READ)
+    two.send("n\r")
+    two.wait(r"answered    \w+: refused")
+    two.wait("This question has ended")
+    time.sleep(READ)
+    two.send(" ")
+    two.wait(r"1 session does not answer(?:.|\n)*?No other session has a question")
+    time.sleep(READ)
+    two.send("q")
+    two.wait(r"READY> $")
+finally:
+    os.kill(stopped, signal.SIGCONT)
+if took["panel beside a stopped session"] > 4:
+    fail(f"the panel waits for a stopped session: {took}")
+if result("three") != "13":
+    fail(f"refused at the panel: {result('three')}")
+do("q", wait=False)
+one.wait(r"READY> $")
+two.send(f"{WARDFS} approve --panel\n")
+hasnt(two.wait(rf"(?s){OPEN}(.*?){DRAWN}").group(0), "not answer")
+two.wait(r"flood\d+")
 time.sleep(READ)
 two.send("q")
 two.wait(r"READY> $")
@@ -296,12 +352,46 @@ one.send(KEY)
 one.wait(OPEN)
 one.wait(DRAWN)
 time.sleep(READ)
-one.send("a\r")
+# What the panel starts has neither its socket nor the signals that it blocks.
+one.send("a")
+one.wait("today ")
+# It asks all sessions: one that is stopped keeps it for a while.
+slow = subprocess.Popen([WARDFS, "run", "--session", "slow", "--policy", "../ask.policy", "--", "sleep", "500"])
+until("the other session is up", lambda: subprocess.run(
+    [WARDFS, "exec", "slow", "--", "true"], check=False, capture_output=True).returncode == 0)
+os.kill(slow.pid, signal.SIGSTOP)
+above = supervisor("always")
+
+
+def started(parent):
+    rows = subprocess.run(["ps", "-eo", "pid,ppid,args"], check=True, capture_output=True, text=True).stdout
+    return [int(row.split()[0]) for row in rows.splitlines()[1:]
+            if row.split()[1:2] == [str(parent)] and (parent == above) == ("--panel" in row)
+            and "approve" in row]
+
+
+try:
+    panel = started(above)[0]
+    if not os.readlink(f"/proc/{panel}/fd/3").startswith("socket:"):
+        fail("control: the panel has its socket at 3")
+    channel = os.readlink(f"/proc/{panel}/fd/3")
+    one.send("\r")
+    until("the child runs", lambda: started(panel))
+    child = started(panel)[0]
+    held = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")]
+    with open(f"/proc/{child}/status", encoding="ascii") as f:
+        blocked = int(re.search(r"SigBlk:\s*(\w+)", f.read()).group(1), 16)
+    if channel in held or blocked:
+        fail(f"the child of the panel has {held}, and blocks {blocked:x}")
+finally:
+    os.kill(slow.pid, signal.SIGCONT)
 if result("link") != "ok" or answers("always")[-1]["result"] != "granted":
     fail(f"always: {result('link')} {answers('always')}")
 rules = subprocess.run([WARDFS, "policy", "show"], check=True, capture_output=True, text=True).stdout
 if "write = /workspace/conf/x\n" not in rules:
     fail(f"always: {rules}")
+subprocess.run([WARDFS, "kill", "slow"], check=True)
+slow.wait()
 one.wait(r"answered ")
 do("q", wait=False)
 one.wait(r"READY> $")

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds staged changes, and asks the policy about each of them. */
+#include "enforcer/cli/review/review_find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/tree/executed.h"
+
+#define REVIEWS "reviews"
+
+static int open_store(struct ward_review_meant *m, struct ward_err *err)
+{
+	ward_cleanup_free char *path = NULL;
+	int r = ward_store_default_path(
+		geteuid(), secure_getenv("XDG_STATE_HOME"), m->place.id.home, &path, err);
+	return r < 0 ? r : ward_store_open(path, false, &m->store, err);
+}
+
+/* Is it a session of this project? */
+static bool is_of(const struct ward_review_meant *m, int dir_fd)
+{
+	ward_cleanup(ward_changes_clear) struct ward_review_changes c = {.v = NULL};
+	struct ward_err err = WARD_ERR_INIT;
+	size_t n = ward_policy_settings(m->place.policy)->n_trees;
+	bool found = false;
+	if (ward_changes_read(dir_fd, &c, &err) < 0)
+		return false;
+	for (size_t i = 0; i < c.n_roots; i++)
+		for (size_t k = 0; k < n; k++)
+			found = found || (m->place.sources[k] &&
+						 strcmp(c.roots[i], m->place.sources[k]) == 0);
+	return found;
+}
+
+static int find_last(struct ward_review_meant *m, struct ward_err *err)
+{
+	int fd = openat(
+		ward_store_dir(m->store), REVIEWS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct timespec best = {.tv_sec = 0};
+	for (struct dirent *e = NULL; d && (e = readdir(d));) {
+		struct stat st;
+		ward_cleanup_fd int dir = -1;
+		if (e->d_name[0] == '.' ||
+			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			(st.st_mtim.tv_sec < best.tv_sec ||
+				(st.st_mtim.tv_sec == best.tv_sec &&
+					st.st_mtim.tv_nsec <= best.tv_nsec)) ||
+			ward_reviews_open(ward_store_dir(m->store), e->d_name, &dir) < 0 ||
+			!is_of(m, dir))
+			continue;
+		best = st.st_mtim;
+		free(m->session);
+		m->session = strdup(e->d_name);
+	}
+	if (m->session)
+		return 0;
+	return ward_err_set(err, -ENOENT,
+		"no session of this project has staged changes (wardfs run --review -- CMD stages them)");
+}
+
+static int check_ended(const struct ward_review_meant *m, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup_fd int mark = -1;
+	struct ward_err why = WARD_ERR_INIT;
+	if (ward_store_take_mark(m->store, m->session, &mark, &text, &why) == -EWOULDBLOCK)
+		return ward_err_set(err, -EBUSY,
+			"session %s still runs: what it stages can be looked at when it has ended",
+			m->session);
+	return 0;
+}
+
+static void open_roots(struct ward_review_meant *m)
+{
+	const struct ward_settings *s = ward_policy_settings(m->place.policy);
+	for (size_t i = 0; i < m->changes.n_roots && i < 16; i++)
+		for (size_t k = 0; k < s->n_trees; k++) {
+			if (m->roots[i] >= 0 || !m->place.sources[k] ||
+				strcmp(m->changes.roots[i], m->place.sources[k]) != 0)
+				continue;
+			m->roots[i] = open(
+				m->place.sources[k], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			m->trees[i] = s->trees[k].path;
+		}
+}
+
+int ward_review_meant_find(const char *session, struct ward_review_meant *m, struct ward_err *err)
+{
+	*m = (struct ward_review_meant){.dir_fd = -1};
+	for (size_t i = 0; i < 16; i++)
+		m->roots[i] = -1;
+	int r = ward_policy_place_find(NULL, &m->place, err);
+	if (r == 0)
+		r = ward_policy_place_need(&m->place, err);
+	if (r == 0)
+		r = open_store(m, err);
+	if (r == 0 && session)
+		r = (m->session = strdup(session)) ? 0 : -ENOMEM;
+	else if (r == 0)
+		r = find_last(m, err);
+	if (r == 0 && (strchr(m->session, '/') || m->session[0] == '.'))
+		r = ward_err_set(err, -EINVAL, "'%s' is no session", m->session);
+	if (r == 0)
+		r = check_ended(m, err);
+	if (r == 0 && (r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->dir_fd)) < 0)
+		r = ward_err_set(err, r, "session %s has no staged changes", m->session);
+	if (r == 0)
+		r = ward_changes_read(m->dir_fd, &m->changes, err);
+	if (r == 0)
+		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
+	if (r == 0)
+		open_roots(m);
+	return r;
+}
+
+void ward_review_meant_clear(struct ward_review_meant *m)
+{
+	for (size_t i = 0; i < 16; i++)
+		if (m->roots[i] >= 0)
+			close(m->roots[i]);
+	if (m->dir_fd >= 0)
+		close(m->dir_fd);
+	ward_changes_clear(&m->changes);
+	ward_store_close(m->store);
+	ward_policy_place_clear(&m->place);
+	free(m->session);
+}
+
+/* A link's text, as it will be in the project: does it lead out? */
+static bool leads_out(const struct ward_review_meant *m, const struct ward_change *c)
+{
+	char name[32], to[PATH_MAX];
+	struct ward_links links = {.tree = -1};
+	snprintf(name, sizeof(name), "objects/%u", c->object);
+	ssize_t n = readlinkat(m->dir_fd, name, to, sizeof(to) - 1);
+	if (n < 0)
+		return true;
+	to[n] = '\0';
+	ward_links_init(&links, m->roots[c->root]);
+	return ward_links_leave(&links, c->path, to);
+}
+
+const char *ward_review_flag(const struct ward_review_meant *m, const struct ward_change *c)
+{
+	if (c->kind != WARD_CHANGE_REMOVED && c->mode & (S_ISUID | S_ISGID) && !S_ISDIR(c->type) &&
+		(!c->has_base || c->base.mode != c->mode))
+		return "setuid or setgid";
+	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path))
+		return "this host may execute it";
+	if (S_ISLNK(c->type) && c->object && m->roots[c->root] >= 0 && leads_out(m, c))
+		return "a link that leads out of the project";
+	if (S_ISREG(c->type) && c->has_base && c->kind == WARD_CHANGE_MODIFIED &&
+		(c->mode & 0111) & ~c->base.mode)
+		return "it becomes executable";
+	return "";
+}
+
+static int walk(const struct ward_review_meant *m, size_t root, const char *path,
+	const struct ward_state **ret)
+{
+	ward_cleanup_free char *full = NULL;
+	if (asprintf(&full, "%s/%s", strcmp(m->trees[root], "/") ? m->trees[root] : "", path) < 0)
+		return -ENOMEM;
+	return ward_policy_walk(m->place.policy, full, strlen(full), ret);
+}
+
+int ward_review_decide(
+	const struct ward_review_meant *m, const struct ward_change *c, char ret_rule[128])
+{
+	const struct ward_state *state = NULL, *state2 = NULL, *root = NULL;
+	struct ward_request req = {.rights = WARD_RIGHT_WRITE, .action = WARD_ACTION_ACCESS};
+	snprintf(ret_rule, 128, "default");
+	if (m->roots[c->root] < 0 || (c->from && m->roots[c->from_root] < 0))
+		return EXDEV;
+	bool moves = c->kind == WARD_CHANGE_RENAMED || c->kind == WARD_CHANGE_LINKED;
+	int r = walk(m, moves ? c->from_root : c->root, moves ? c->from : c->path, &state);
+	if (r == 0 && moves)
+		r = walk(m, c->root, c->path, &state2);
+	if (r == 0)
+		r = ward_policy_tree_root(m->place.policy, m->trees[c->root], &root);
+	if (S_ISDIR(c->type))
+		req.flags |= WARD_REQUEST_DIR;
+	if (S_ISLNK(c->type))
+		req.flags |= WARD_REQUEST_SYMLINK;
+	if (c->kind == WARD_CHANGE_ADDED)
+		req.action = WARD_ACTION_CREATE;
+	else if (c->kind == WARD_CHANGE_REMOVED)
+		req.action = WARD_ACTION_REMOVE;
+	else if (moves)
+		req.action = c->kind == WARD_CHANGE_RENAMED ? WARD_ACTION_RENAME : WARD_ACTION_LINK;
+	else if (c->kind == WARD_CHANGE_MODE)
+		req.rights = WARD_RIGHT_ATTR;
+	if (req.action != WARD_ACTION_ACCESS)
+		req.rights = 0;
+	struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EACCES};
+	if (r == 0) {
+		req.state = state;
+		req.state2 = state2;
+		req.root = root;
+		d = ward_policy_decide(m->place.policy, &req, NULL);
+		if (d.rule)
+			snprintf(ret_rule, 128, "%s:%u", d.rule->file, d.rule->line);
+	}
+	ward_policy_state_put(m->place.policy, state);
+	ward_policy_state_put(m->place.policy, state2);
+	ward_policy_state_put(m->place.policy, root);
+	return r == 0 && d.verdict == WARD_VERDICT_ALLOW ? 0 : d.error ? d.error : EACCES;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which session's staged changes are meant, and what today's policy says to each. */
+#pragma once
+
+#include "audit/store/store.h"
+#include "enforcer/cli/place/policy_place.h"
+#include "enforcer/review/review.h"
+
+struct ward_review_meant {
+	struct ward_policy_place place; /* the project around the current directory */
+	struct ward_store *store;
+	char *session;
+	int dir_fd; /* of what was staged */
+	struct ward_review_changes changes;
+	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
+	const char *trees[16]; /* sandbox paths of the same; borrowed */
+	char digest[WARD_REVIEW_DIGEST_SIZE];
+};
+
+/*
+ * session NULL: the last one of this project that staged anything. Refuses one that still runs.
+ * Acts on files as the project's owner. Clear it also on failure.
+ */
+int ward_review_meant_find(
+	const char *session, struct ward_review_meant *ret, struct ward_err *err) ward_must_check;
+void ward_review_meant_clear(struct ward_review_meant *m);
+
+/* What is said of a change besides: "", or why it is applied only where it is named itself. */
+const char *ward_review_flag(const struct ward_review_meant *m, const struct ward_change *c);
+/*
+ * Today's policy about it: 0, or the errno that the guard would answer; *ret_rule: the line that
+ * says so, borrowed, or "default".
+ */
+int ward_review_decide(const struct ward_review_meant *m, const struct ward_change *c,
+	char ret_rule[128]) ward_must_check;

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the journal to what is to be done: each name that differs, and each staged file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/review/host_file.h"
+#include "enforcer/review/journal_read.h"
+
+/* Directories within each other that a journal can name; a circle of them ends here. */
+#define DEPTH_MAX 4096U
+
+struct place {
+	size_t root;
+	uint32_t file;
+	const char *path;
+};
+
+struct work {
+	const struct ward_journal *j;
+	struct place *places; /* of the host's files that the journal knows, sorted */
+	size_t n_places;
+	int dir_fd; /* the store's */
+	int roots[16];
+	struct ward_review_changes *c;
+	size_t room;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	if (x->root != y->root)
+		return x->root < y->root ? -1 : 1;
+	int r = strcmp(x->path, y->path);
+	return r ? r : x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* The last one that was found there; 0: none was. */
+static uint32_t find_place(const struct work *w, size_t root, const char *path)
+{
+	size_t low = 0, high = w->n_places;
+	const struct place want = {.root = root, .path = path, .file = UINT32_MAX};
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (by_path(&w->places[mid], &want) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	const struct place *p = low ? &w->places[low - 1] : NULL;
+	return p && p->root == root && strcmp(p->path, path) == 0 ? p->file : 0;
+}
+
+static char *join(const char *dir, const char *name)
+{
+	char *s = NULL;
+	return asprintf(&s, "%s%s%s", dir, *dir && *name ? "/" : "", name) < 0 ? NULL : s;
+}
+
+/* Where the session sees the file; NULL: nowhere (or no memory). */
+static char *seen_at(const struct work *w, uint32_t file, unsigned depth, size_t *ret_root);
+
+/* Where it sees what the host has at this path. */
+static char *seen_host(
+	const struct work *w, size_t root, const char *path, unsigned depth, size_t *ret_root)
+{
+	ward_cleanup_free char *up = strdup(path);
+	if (!up)
+		return NULL;
+	for (char *slash; (slash = strrchr(up, '/'));) {
+		*slash = '\0';
+		uint32_t file = find_place(w, root, up);
+		if (!file)
+			continue;
+		ward_cleanup_free char *dir = seen_at(w, file, depth + 1, ret_root);
+		return dir ? join(dir, path + strlen(up) + 1) : NULL;
+	}
+	*ret_root = root;
+	return strdup(path);
+}
+
+static char *seen_at(const struct work *w, uint32_t file, unsigned depth, size_t *ret_root)
+{
+	const struct ward_journal_file *f = &w->j->files[file];
+	if (depth > DEPTH_MAX)
+		return NULL;
+	if (f->entry) {
+		const struct ward_journal_name *n = &w->j->names[f->entry - 1];
+		ward_cleanup_free char *dir = seen_at(w, n->dir, depth + 1, ret_root);
+		return dir ? join(dir, n->name) : NULL;
+	}
+	if (!f->has_lower || f->left)
+		return NULL;
+	return seen_host(w, f->root, f->path, depth, ret_root);
+}
+
+/* path, from: taken. */
+static int add(struct work *w, const struct ward_change *change)
+{
+	struct ward_review_changes *c = w->c;
+	if (c->n == w->room) {
+		size_t more = w->room ? w->room * 2 : 256;
+		struct ward_change *v = reallocarray(c->v, more, sizeof(*v));
+		if (!v) {
+			free(change->path);
+			free(change->from);
+			return -ENOMEM;
+		}
+		c->v = v;
+		w->room = more;
+	}
+	c->v[c->n++] = *change;
+	return 0;
+}
+
+/* What the session has made of a file: permissions, size. -ENOENT: the object is missing. */
+static int look_at_object(const struct work *w, uint32_t file, struct ward_change *c)
+{
+	char name[32];
+	struct stat st;
+	snprintf(name, sizeof(name), "objects/%u", file);
+	if (fstatat(w->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if ((st.st_mode & S_IFMT) != c->type)
+		return -EBADMSG;
+	c->mode = st.st_mode & 07777;
+	c->size = (uint64_t)st.st_size;
+	c->object = file;
+	return 0;
+}
+
+/* 1: the object says what the host's file says, which is as the session saw it. */
+static int is_unchanged(const struct work *w, const struct ward_change *c)
+{
+	char name[32], a[PATH_MAX], b[PATH_MAX];
+	struct ward_review_base now;
+	mode_t type;
+	const char *host = c->from ? c->from : c->path;
+	if (c->mode != c->base.mode || S_ISFIFO(c->type) || S_ISSOCK(c->type))
+		return c->mode == c->base.mode;
+	if (S_ISDIR(c->type))
+		return 1;
+	if (c->size != c->base.size)
+		return 0;
+	ward_cleanup_fd int fd = ward_host_open(w->roots[c->from ? c->from_root : c->root], host,
+		S_ISLNK(c->type) ? O_PATH : O_RDONLY);
+	if (fd < 0 || ward_host_stat(fd, &now, &type) < 0 || type != c->type ||
+		!ward_host_same(&now, &c->base, false))
+		return 0;
+	snprintf(name, sizeof(name), "objects/%u", c->object);
+	if (S_ISLNK(c->type)) {
+		ssize_t n = readlinkat(fd, "", a, sizeof(a));
+		ssize_t m = readlinkat(w->dir_fd, name, b, sizeof(b));
+		return n >= 0 && n == m && memcmp(a, b, (size_t)n) == 0;
+	}
+	ward_cleanup_fd int own = openat(w->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return own < 0 ? 0 : ward_host_same_content(fd, own);
+}
+
+/* The content of a file of the host's that the session changed, wherever it is seen now. */
+static int add_staged(struct work *w, uint32_t file)
+{
+	const struct ward_journal_file *f = &w->j->files[file];
+	struct ward_change c = {
+		.kind = WARD_CHANGE_MODIFIED, .type = f->type, .has_base = true, .base = f->base};
+	c.path = seen_at(w, file, 0, &c.root);
+	if (!c.path)
+		return 0;
+	/* Where it is now; where the host has it. */
+	if (f->entry) {
+		c.moved = true;
+		c.from = strdup(f->path);
+		c.from_root = f->root;
+	}
+	int r = look_at_object(w, file, &c);
+	int same = r == 0 ? is_unchanged(w, &c) : 0;
+	free(c.from);
+	c.from = NULL;
+	if (r < 0 || same) {
+		free(c.path);
+		return r < 0 ? r : same < 0 ? same : 0;
+	}
+	if (S_ISDIR(c.type))
+		c.kind = WARD_CHANGE_MODE;
+	return add(w, &c);
+}
+
+/* A name that leads to nothing, where the host has a file that is nowhere else now. */
+static int add_removed(struct work *w, const struct ward_journal_file *was)
+{
+	struct ward_change c = {.kind = WARD_CHANGE_REMOVED,
+		.root = was->root,
+		.type = was->type,
+		.mode = was->base.mode,
+		.size = was->base.size,
+		.has_base = true,
+		.base = was->base};
+	c.path = strdup(was->path);
+	return c.path ? add(w, &c) : -ENOMEM;
+}
+
+static int add_name(struct work *w, uint32_t index, const struct ward_journal_name *n)
+{
+	const struct ward_journal_file *f = &w->j->files[n->file];
+	const struct ward_journal_file *was = n->was ? &w->j->files[n->was] : NULL;
+	struct ward_change c = {.kind = WARD_CHANGE_ADDED, .type = f->type};
+	bool again = f->entry != index + 1; /* a further name */
+	ward_cleanup_free char *dir = seen_at(w, n->dir, 0, &c.root);
+	if (!dir)
+		return 0;
+	c.path = join(dir, n->name);
+	if (!c.path)
+		return -ENOMEM;
+	int r = 0;
+	if (f->has_lower) {
+		c.kind = again || !f->left ? WARD_CHANGE_LINKED : WARD_CHANGE_RENAMED;
+		c.from = strdup(f->path);
+		c.from_root = f->root;
+		c.mode = f->base.mode;
+		c.size = f->base.size;
+		c.has_base = true;
+		c.base = f->base;
+		r = c.from ? 0 : -ENOMEM;
+	} else if (again) {
+		c.kind = WARD_CHANGE_LINKED;
+		c.from = seen_at(w, n->file, 0, &c.from_root);
+		r = c.from ? 0 : -ENOMEM;
+	} else {
+		r = look_at_object(w, n->file, &c);
+		/* In the place of a file that is nowhere else: the file has changed. */
+		if (was && !was->entry && was->type == f->type) {
+			c.kind = S_ISDIR(f->type) ? WARD_CHANGE_MODE : WARD_CHANGE_MODIFIED;
+			c.has_base = true;
+			c.base = was->base;
+		}
+	}
+	if (r == 0 && !(c.kind == WARD_CHANGE_MODE && c.mode == c.base.mode))
+		return add(w, &c);
+	free(c.path);
+	free(c.from);
+	return r;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct ward_change *x = a, *y = b;
+	if (x->root != y->root)
+		return x->root < y->root ? -1 : 1;
+	int r = strcmp(x->path, y->path);
+	/* What goes makes room for what comes. */
+	return r ? r
+		 : (int)(y->kind == WARD_CHANGE_REMOVED) - (int)(x->kind == WARD_CHANGE_REMOVED);
+}
+
+static int find_changes(struct work *w)
+{
+	const struct ward_journal *j = w->j;
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < j->n_names; i++) {
+		const struct ward_journal_name *n = &j->names[i];
+		const struct ward_journal_file *was = n->was ? &j->files[n->was] : NULL;
+		bool replaced = n->file && was && j->files[n->file].type == was->type &&
+				!j->files[n->file].has_lower;
+		if (was && !was->entry && !replaced)
+			r = add_removed(w, was);
+		if (r == 0 && n->file)
+			r = add_name(w, (uint32_t)i, n);
+	}
+	for (uint32_t i = 1; r == 0 && i < j->n_files; i++)
+		if (j->files[i].known && j->files[i].has_lower && j->files[i].staged)
+			r = add_staged(w, i);
+	if (w->c->n)
+		qsort(w->c->v, w->c->n, sizeof(*w->c->v), by_change);
+	return r;
+}
+
+static void count(struct ward_review_changes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		/* People count files; a directory that moves with its files is one thing. */
+		if (S_ISDIR(c->v[i].type) && c->v[i].kind != WARD_CHANGE_RENAMED)
+			continue;
+		switch (c->v[i].kind) {
+		case WARD_CHANGE_NONE:
+			break;
+		case WARD_CHANGE_ADDED:
+		case WARD_CHANGE_LINKED:
+			c->n_added++;
+			break;
+		case WARD_CHANGE_MODIFIED:
+		case WARD_CHANGE_MODE:
+			c->n_modified++;
+			break;
+		case WARD_CHANGE_REMOVED:
+			c->n_removed++;
+			break;
+		case WARD_CHANGE_RENAMED:
+			c->n_renamed++;
+			break;
+		}
+	}
+}
+
+static int prepare(struct work *w)
+{
+	const struct ward_journal *j = w->j;
+	w->places = calloc(j->n_files ? j->n_files : 1, sizeof(*w->places));
+	w->c->roots = calloc(j->n_roots ? j->n_roots : 1, sizeof(*w->c->roots));
+	if (!w->places || !w->c->roots)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < j->n_files; i++)
+		if (j->files[i].known && j->files[i].has_lower)
+			w->places[w->n_places++] = (struct place){
+				.root = j->files[i].root, .file = i, .path = j->files[i].path};
+	qsort(w->places, w->n_places, sizeof(*w->places), by_path);
+	for (size_t i = 0; i < j->n_roots && i < 16; i++) {
+		w->roots[i] = open(j->roots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		w->c->roots[i] = strdup(j->roots[i]);
+		if (!w->c->roots[i])
+			return -ENOMEM;
+		w->c->n_roots++;
+	}
+	return 0;
+}
+
+int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_err *err)
+{
+	struct ward_review_changes c = {.v = NULL};
+	struct ward_journal j;
+	int r = ward_journal_read(dir_fd, &j, err);
+	if (r < 0)
+		return r;
+	struct work w = {.j = &j, .dir_fd = dir_fd, .c = &c};
+	for (size_t i = 0; i < 16; i++)
+		w.roots[i] = -1;
+	r = prepare(&w);
+	if (r == 0)
+		r = find_changes(&w);
+	for (size_t i = 0; i < 16; i++)
+		if (w.roots[i] >= 0)
+			close(w.roots[i]);
+	free(w.places);
+	ward_journal_clear(&j);
+	if (r < 0) {
+		ward_changes_clear(&c);
+		return ward_err_sys(err, r, "staged changes");
+	}
+	count(&c);
+	*ret = c;
+	return 0;
+}
+
+void ward_changes_clear(struct ward_review_changes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].path);
+		free(c->v[i].from);
+	}
+	for (size_t i = 0; i < c->n_roots; i++)
+		free(c->roots[i]);
+	free(c->roots);
+	free(c->v);
+	*c = (struct ward_review_changes){.v = NULL};
+}
+
+char *ward_changes_line(const struct ward_review_changes *c)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const struct {
+		size_t n;
+		const char *what;
+	} parts[] = {{c->n_modified, "changed"}, {c->n_added, "added"}, {c->n_removed, "removed"},
+		{c->n_renamed, "renamed"}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!parts[i].n)
+			continue;
+		ward_buf_printf(&b, "%s%zu ", b.len ? ", " : "", parts[i].n);
+		if (!strchr(ward_buf_str(&b), ','))
+			ward_buf_puts(&b, parts[i].n == 1 ? "file " : "files ");
+		ward_buf_puts(&b, parts[i].what);
+	}
+	if (!b.len)
+		ward_buf_puts(&b, c->n ? "directories changed" : "nothing changed");
+	return ward_buf_steal(&b);
+}

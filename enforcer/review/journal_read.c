@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads journals. They come from wardfs-fs, but whoever owns them can have written to them. */
+#include "enforcer/review/journal_read.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/ipc/helper.h"
+
+#define JOURNAL_MAX (2ULL << 30)
+#define FILES_MAX (1U << 26)
+
+/* One entry's fields that are left. */
+struct fields {
+	char *at;
+	bool bad;
+};
+
+static char *next_field(struct fields *f)
+{
+	char *field = f->at;
+	if (!field || !*field) {
+		f->bad = true;
+		return NULL;
+	}
+	char *space = strchr(field, ' ');
+	f->at = space ? space + 1 : NULL;
+	if (space)
+		*space = '\0';
+	if (!*field)
+		f->bad = true;
+	return field;
+}
+
+static uint64_t number(const char *s, int base, uint64_t max, bool *bad)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long long n = s && isdigit((unsigned char)*s) ? strtoull(s, &end, base) : 0;
+	if (!end || *end || errno || n > max)
+		*bad = true;
+	return *bad ? 0 : n;
+}
+
+static uint32_t file_number(struct fields *f, bool or_nothing)
+{
+	const char *s = next_field(f);
+	if (or_nothing && s && strcmp(s, "-") == 0)
+		return 0;
+	uint64_t n = number(s, 10, FILES_MAX, &f->bad);
+	if (!n)
+		f->bad = true;
+	return (uint32_t)n;
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* In place. */
+static char *next_bytes(struct fields *f)
+{
+	char *s = next_field(f), *to = s;
+	if (!s)
+		return NULL;
+	if (strcmp(s, ".") == 0) {
+		*s = '\0';
+		return s;
+	}
+	for (char *from = s; *from; from++) {
+		if (*from != '%') {
+			*to++ = *from;
+			continue;
+		}
+		int high = hex(from[1]), low = high < 0 ? -1 : hex(from[2]);
+		if (low < 0 || (high == 0 && low == 0)) {
+			f->bad = true;
+			return NULL;
+		}
+		*to++ = (char)(high << 4 | low);
+		from += 2;
+	}
+	*to = '\0';
+	return s;
+}
+
+/* Beneath a root: no way up, and no way around. */
+static bool good_path(const char *path)
+{
+	const char *at = path;
+	while (*at) {
+		size_t len = strcspn(at, "/");
+		if (!len || (len == 1 && *at == '.') || (len == 2 && !strncmp(at, "..", 2)))
+			return false;
+		at += len;
+		if (*at == '/' && !at[1])
+			return false;
+		at += *at == '/';
+	}
+	return true;
+}
+
+static bool good_name(const char *name)
+{
+	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static bool read_base(char *s, struct ward_review_base *b)
+{
+	uint64_t v[10];
+	bool bad = false;
+	for (size_t i = 0; i < 10; i++) {
+		char *colon = s ? strchr(s, ':') : NULL;
+		if (colon)
+			*colon = '\0';
+		if (!s || (i < 9) != (colon != NULL))
+			return false;
+		v[i] = number(s, i == 3 ? 8 : 10, UINT64_MAX, &bad);
+		s = colon ? colon + 1 : NULL;
+	}
+	*b = (struct ward_review_base){.dev = v[0],
+		.ino = v[1],
+		.btime_ns = v[2],
+		.mode = (uint32_t)v[3] & 07777,
+		.nlink = (uint32_t)v[4],
+		.uid = (uint32_t)v[5],
+		.gid = (uint32_t)v[6],
+		.size = v[7],
+		.mtime_ns = v[8],
+		.ctime_ns = v[9]};
+	return !bad;
+}
+
+static struct ward_journal_file *file_at(struct ward_journal *j, uint32_t n)
+{
+	if (n >= j->n_files) {
+		size_t more = j->n_files ? j->n_files * 2 : 256;
+		while (more <= n)
+			more *= 2;
+		struct ward_journal_file *v = reallocarray(j->files, more, sizeof(*v));
+		if (!v)
+			return NULL;
+		memset(v + j->n_files, 0, (more - j->n_files) * sizeof(*v));
+		j->files = v;
+		j->n_files = more;
+	}
+	return &j->files[n];
+}
+
+static mode_t next_type(struct fields *f)
+{
+	return (mode_t)number(next_field(f), 8, S_IFMT, &f->bad);
+}
+
+static int read_file(struct ward_journal *j, struct fields *f, bool lower)
+{
+	uint32_t n = file_number(f, false);
+	mode_t type = next_type(f);
+	struct ward_journal_file *file = f->bad ? NULL : file_at(j, n);
+	if (!file)
+		return f->bad ? -EBADMSG : -ENOMEM;
+	if (file->known)
+		return -EBADMSG;
+	file->known = true;
+	file->type = type;
+	file->has_lower = lower;
+	if (!lower)
+		return 0;
+	file->root = (size_t)number(next_field(f), 10, WARD_TREES_MAX - 1, &f->bad);
+	const char *path = next_bytes(f);
+	char *base = next_field(f);
+	if (f->bad || !path || !good_path(path) || !read_base(base, &file->base) ||
+		file->root >= j->n_roots)
+		return -EBADMSG;
+	file->has_base = true;
+	file->path = strdup(path);
+	return file->path ? 0 : -ENOMEM;
+}
+
+static struct ward_journal_file *known(struct ward_journal *j, uint32_t n)
+{
+	return n && n < j->n_files && j->files[n].known ? &j->files[n] : NULL;
+}
+
+static int read_staged(struct ward_journal *j, struct fields *f)
+{
+	struct ward_journal_file *file = known(j, file_number(f, false));
+	char *base = next_field(f);
+	if (f->bad || !file)
+		return -EBADMSG;
+	file->staged = true;
+	if (strcmp(base, "-") == 0)
+		return file->has_lower ? -EBADMSG : 0;
+	return file->has_lower && read_base(base, &file->base) ? 0 : -EBADMSG;
+}
+
+static int read_name(struct ward_journal *j, struct fields *f, size_t *room)
+{
+	struct ward_journal_name n = {.dir = file_number(f, false)};
+	const char *name = next_bytes(f);
+	n.file = file_number(f, true);
+	n.was = file_number(f, true);
+	if (f->bad || !name || !good_name(name) || !known(j, n.dir) ||
+		(n.file && !known(j, n.file)) || (n.was && !known(j, n.was)))
+		return -EBADMSG;
+	if (j->n_names == *room) {
+		size_t more = *room ? *room * 2 : 256;
+		void *v = reallocarray(j->names, more, sizeof(*j->names));
+		if (!v)
+			return -ENOMEM;
+		j->names = v;
+		*room = more;
+	}
+	n.seq = (uint32_t)j->n_names;
+	n.name = strdup(name);
+	if (!n.name)
+		return -ENOMEM;
+	j->names[j->n_names++] = n;
+	return 0;
+}
+
+static int read_root(struct ward_journal *j, struct fields *f)
+{
+	uint64_t i = number(next_field(f), 10, WARD_TREES_MAX - 1, &f->bad);
+	const char *path = next_bytes(f);
+	if (f->bad || !path || i != j->n_roots || path[0] != '/')
+		return -EBADMSG;
+	char **v = reallocarray(j->roots, j->n_roots + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	j->roots = v;
+	v[j->n_roots] = strdup(path);
+	return v[j->n_roots++] ? 0 : -ENOMEM;
+}
+
+static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *room)
+{
+	struct fields f = {.at = entry};
+	const char *what = next_field(&f);
+	int r = -EBADMSG;
+	if (f.bad || strlen(what) != 1 || first != (*what == 'J'))
+		return -EBADMSG;
+	switch (*what) {
+	case 'J':
+		r = number(next_field(&f), 10, 1, &f.bad) == 1 ? 0 : -EBADMSG;
+		break;
+	case 'R':
+		r = read_root(j, &f);
+		break;
+	case 'F':
+	case 'W':
+		r = read_file(j, &f, *what == 'F');
+		break;
+	case 'S':
+		r = read_staged(j, &f);
+		break;
+	case 'N':
+		r = read_name(j, &f, room);
+		break;
+	default:
+		break;
+	}
+	return r == 0 && f.at ? -EBADMSG : r;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ward_journal_name *x = a, *y = b;
+	int r = x->dir < y->dir ? -1 : x->dir > y->dir;
+	if (!r)
+		r = strcmp(x->name, y->name);
+	return r ? r : x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* The last one of each name counts, unless it is as on the host. */
+static void settle(struct ward_journal *j)
+{
+	size_t kept = 0;
+	if (j->n_names)
+		qsort(j->names, j->n_names, sizeof(*j->names), by_place);
+	for (size_t i = 0; i < j->n_names; i++) {
+		struct ward_journal_name *n = &j->names[i];
+		bool last = i + 1 == j->n_names || n->dir != n[1].dir || strcmp(n->name, n[1].name);
+		if (last && n->file != n->was)
+			j->names[kept++] = *n;
+		else
+			free(n->name);
+	}
+	j->n_names = kept;
+	for (size_t i = 0; i < kept; i++) {
+		if (j->names[i].was)
+			j->files[j->names[i].was].left = true;
+	}
+	for (size_t i = 0; i < kept; i++) {
+		uint32_t file = j->names[i].file;
+		if (file && !j->files[file].entry)
+			j->files[file].entry = (uint32_t)i + 1;
+	}
+}
+
+static int read_lines(struct ward_journal *j, char *text)
+{
+	size_t room = 0;
+	bool first = true;
+	int r = 0;
+	for (char *line = text, *end; r == 0 && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		for (char *entry = line, *stop; r == 0 && *entry; entry = stop + 1) {
+			stop = strchr(entry, ';');
+			if (!stop)
+				return -EBADMSG;
+			*stop = '\0';
+			r = read_entry(j, entry, first, &room);
+			first = false;
+		}
+	}
+	return r == 0 && first ? -EBADMSG : r;
+}
+
+int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err)
+{
+	struct ward_journal j = {.roots = NULL};
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, "journal", O_RDONLY);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, JOURNAL_MAX, &text);
+	if (r == 0) {
+		ward_buf_putc(&text, '\0');
+		r = ward_buf_error(&text);
+	}
+	if (r == 0 && strlen(text.data) + 1 != text.len)
+		r = -EBADMSG;
+	if (r == 0)
+		r = read_lines(&j, text.data);
+	if (r < 0) {
+		ward_journal_clear(&j);
+		return r == -EBADMSG
+			       ? ward_err_set(err, r, "the journal of staged changes is damaged")
+			       : ward_err_sys(err, r, "the journal of staged changes");
+	}
+	settle(&j);
+	*ret = j;
+	return 0;
+}
+
+void ward_journal_clear(struct ward_journal *j)
+{
+	for (size_t i = 0; i < j->n_roots; i++)
+		free(j->roots[i]);
+	for (size_t i = 0; i < j->n_files; i++)
+		free(j->files[i].path);
+	for (size_t i = 0; i < j->n_names; i++)
+		free(j->names[i].name);
+	free(j->roots);
+	free(j->files);
+	free(j->names);
+	*j = (struct ward_journal){.roots = NULL};
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the journal (journal.h). */
+#include "fs/review/journal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "enforcer/base/fd.h"
+#include "fs/review/review_internal.h"
+
+static void put_bytes(struct ward_buf *b, const char *s)
+{
+	if (!*s)
+		ward_buf_putc(b, '.');
+	/* A name "." does not exist; a path "." is the empty one's. */
+	for (; *s; s++) {
+		const unsigned char c = (unsigned char)*s;
+
+		if (c <= 0x20 || c >= 0x7f || c == '%' || c == ';')
+			ward_buf_printf(b, "%%%02X", c);
+		else
+			ward_buf_putc(b, (char)c);
+	}
+}
+
+static unsigned long long ns_of(const struct statx_timestamp *t)
+{
+	return (unsigned long long)t->tv_sec * 1000000000U + t->tv_nsec;
+}
+
+static void put_base(struct ward_buf *b, const struct statx *st)
+{
+	ward_buf_printf(b, "%llu:%llu:%llu:%o:%u:%u:%u:%llu:%llu:%llu",
+		(unsigned long long)makedev(st->stx_dev_major, st->stx_dev_minor),
+		(unsigned long long)st->stx_ino,
+		st->stx_mask & STATX_BTIME ? ns_of(&st->stx_btime) : 0, st->stx_mode & 07777U,
+		st->stx_nlink, st->stx_uid, st->stx_gid, (unsigned long long)st->stx_size,
+		ns_of(&st->stx_mtime), ns_of(&st->stx_ctime));
+}
+
+int ward_review_write(struct ward_review *rv, struct ward_buf *line)
+{
+	int r;
+
+	ward_buf_putc(line, '\n');
+	r = ward_buf_error(line);
+	if (r == 0)
+		r = ward_fd_write_all(rv->journal_fd, line->data, line->len);
+	if (r == 0) {
+		rv->journal_len += (off_t)line->len;
+	} else {
+		/* Half a line would be taken for the beginning of the next one. */
+		(void)!ftruncate(rv->journal_fd, rv->journal_len);
+	}
+	ward_buf_clear(line);
+	return r;
+}
+
+int ward_review_log_file(
+	struct ward_review *rv, const struct ward_review_file *f, const struct statx *base)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+
+	if (!base) {
+		ward_buf_printf(&line, "W %u %o;", f->number, (unsigned)f->type);
+		return ward_review_write(rv, &line);
+	}
+	ward_buf_printf(&line, "F %u %o %zu ", f->number, (unsigned)f->type, f->root);
+	put_bytes(&line, f->path);
+	ward_buf_putc(&line, ' ');
+	put_base(&line, base);
+	ward_buf_putc(&line, ';');
+	return ward_review_write(rv, &line);
+}
+
+int ward_review_log_staged(
+	struct ward_review *rv, const struct ward_review_file *f, const struct statx *base)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+
+	ward_buf_printf(&line, "S %u ", f->number);
+	if (base)
+		put_base(&line, base);
+	else
+		ward_buf_putc(&line, '-');
+	ward_buf_putc(&line, ';');
+	return ward_review_write(rv, &line);
+}
+
+static void put_number(struct ward_buf *line, const struct ward_review_file *f)
+{
+	if (f)
+		ward_buf_printf(line, " %u", f->number);
+	else
+		ward_buf_puts(line, " -");
+}
+
+void ward_review_put_name(struct ward_buf *line, const struct ward_review_file *dir,
+	const char *name, const struct ward_review_file *file, const struct ward_review_file *was)
+{
+	ward_buf_printf(line, "N %u ", dir->number);
+	put_bytes(line, name);
+	put_number(line, file);
+	put_number(line, was);
+	ward_buf_putc(line, ';');
+}
+
+void ward_review_put_root(struct ward_buf *line, size_t i, const char *path)
+{
+	ward_buf_printf(line, "R %zu ", i);
+	put_bytes(line, path);
+	ward_buf_putc(line, ';');
+}
+
+int ward_review_sync(struct ward_review *rv)
+{
+	return fdatasync(rv->journal_fd) < 0 || fsync(rv->objects_fd) < 0 ? -errno : 0;
+}
