@@ -24,8 +24,10 @@
 #include "enforcer/policy/explain.h"
 
 /* Changes with what follows here, so that no object of another version is loaded. */
-#define RECIPE "4"
+#define RECIPE "5"
 static const char *const tools[] = {"/usr/bin/wasm2c", "/usr/bin/gcc"};
+/* What they call and include besides. */
+static const char *const parts[] = {"/usr/bin/as", "/usr/bin/ld", "/usr/include/wasm-rt.h"};
 #define FIX "apt install wabt gcc libc6-dev"
 
 /* Of each tool: 16 MiB of module, the largest, take half a minute and 2 GB. */
@@ -65,9 +67,17 @@ static char script[] =
 
 /* --- reading --- */
 
+static void count_all(struct sha256_ctx *ctx, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ward_wasm_store_count(ctx, paths[i]) < 0)
+			sha256_update(ctx, sizeof("missing"), (const uint8_t *)"missing");
+}
+
 /*
  * The tools read a hostile module: were one of them led astray, its object could hold what their
- * sandbox shows. So an object is kept for this owner, this project and this policy alone.
+ * sandbox shows. So an object is kept for this owner, this project and this policy alone. And for
+ * these tools: an upgrade of one may be for what it made of such a module.
  */
 static int digest_of(const struct ward_mode_host *h, const void *data, size_t len,
 	char ret[2 * SHA256_DIGEST_SIZE + 1])
@@ -84,6 +94,8 @@ static int digest_of(const struct ward_mode_host *h, const void *data, size_t le
 	sha256_update(&ctx, sizeof(h->owner), (const uint8_t *)&h->owner);
 	sha256_update(&ctx, strlen(project) + 1, (const uint8_t *)project);
 	sha256_update(&ctx, policy.len, (const uint8_t *)policy.data);
+	count_all(&ctx, tools, sizeof(tools) / sizeof(tools[0]));
+	count_all(&ctx, parts, sizeof(parts) / sizeof(parts[0]));
 	sha256_update(&ctx, len, data);
 	sha256_digest(&ctx, sizeof(d), d);
 	for (size_t i = 0; i < sizeof(d); i++)

@@ -134,18 +134,6 @@ static int take_package(
 
 /* --- the snapshot --- */
 
-static int add_file(struct sha256_ctx *ctx, const char *path)
-{
-	struct stat st;
-	if (stat(path, &st) < 0)
-		return -errno;
-	const uint64_t v[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
-		(uint64_t)st.st_ctim.tv_sec, (uint64_t)st.st_ctim.tv_nsec};
-	sha256_update(ctx, strlen(path) + 1, (const uint8_t *)path);
-	sha256_update(ctx, sizeof(v), (const uint8_t *)v);
-	return 0;
-}
-
 /*
  * Where the snapshot is kept, for these files as they are. A package in the project is the
  * session's to change, and runs nowhere but in the session: no snapshot is made of it.
@@ -161,12 +149,12 @@ static int name_snapshot(const struct ward_mode_host *h, const char *launcher,
 	sha256_init(&ctx);
 	sha256_update(&ctx, sizeof(RECIPE), (const uint8_t *)"python" RECIPE);
 	sha256_update(&ctx, sizeof(h->owner), (const uint8_t *)&h->owner);
-	int r = add_file(&ctx, launcher);
+	int r = ward_wasm_store_count(&ctx, launcher);
 	if (r == 0)
-		r = add_file(&ctx, ret->program);
+		r = ward_wasm_store_count(&ctx, ret->program);
 	for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", ret->library, parts[i]);
-		r = add_file(&ctx, path);
+		r = ward_wasm_store_count(&ctx, path);
 	}
 	if (r < 0)
 		return ward_err_set(err, -ENOTSUP, "mode wasm: %s is not whole (%s); fix: " FIX,

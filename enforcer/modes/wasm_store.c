@@ -36,6 +36,18 @@ static const char *name_of(const char *object)
 	return strrchr(object, '/') + 1;
 }
 
+int ward_wasm_store_count(struct sha256_ctx *digest, const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return -errno;
+	const uint64_t v[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
+		(uint64_t)st.st_ctim.tv_sec, (uint64_t)st.st_ctim.tv_nsec};
+	sha256_update(digest, strlen(path) + 1, (const uint8_t *)path);
+	sha256_update(digest, sizeof(v), (const uint8_t *)v);
+	return 0;
+}
+
 int ward_wasm_store_open(const char *object, struct ward_err *err)
 {
 	ward_cleanup_free char *dir = strndup(object, (size_t)(name_of(object) - 1 - object));

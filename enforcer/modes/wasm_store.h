@@ -6,9 +6,17 @@
  */
 #pragma once
 
+#include <nettle/sha2.h>
 #include <stddef.h>
 
 #include "enforcer/base/err.h"
+
+/*
+ * Adds to the digest what tells this file, of the host, from another version of it: its path and
+ * inode, its size, and the last change of either. A negative errno: stat(2) failed; then nothing
+ * was added.
+ */
+int ward_wasm_store_count(struct sha256_ctx *digest, const char *path) ward_must_check;
 
 /* The directory of the object at this path, made if need be. The descriptor, or a negative errno.
  */

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "fs/base/tsan_order.h"
+
 int ward_turn_init(struct ward_fs *fs)
 {
 	pthread_rwlockattr_t attr;
@@ -36,11 +38,14 @@ void ward_turn_end(struct ward_fs *fs)
 int ward_turn_all(struct ward_fs *fs, unsigned ms)
 {
 	struct timespec until;
+	int r;
 
-	/* A clock that is set makes it shorter or longer. */
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += ms * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
-	return -pthread_rwlock_timedwrlock(&fs->turn, &until);
+	ward_order_lock_begin(&fs->turn);
+	r = -pthread_rwlock_clockwrlock(&fs->turn, CLOCK_MONOTONIC, &until);
+	ward_order_lock_end(&fs->turn, r == 0);
+	return r;
 }

@@ -43,8 +43,8 @@ struct ward_transport {
 	char *buf;
 
 	pthread_mutex_t lock; /* protects settled */
-	pthread_cond_t told;
-	bool settled; /* INIT was answered, or never will be */
+	pthread_cond_t told;  /* CLOCK_MONOTONIC */
+	bool settled;	      /* INIT was answered, or never will be */
 
 	/* the reader thread's own */
 	bool held;	  /* our request at /dev/cpu_dma_latency is in force */
@@ -272,6 +272,16 @@ void ward_transport_prepare(struct ward_fs_tree *tree, uint32_t wake)
 		ward_uring_prepare(tree, &tree->uring);
 }
 
+static void init_cond(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	struct ward_transport **ret, struct ward_err *err)
 {
@@ -283,7 +293,7 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	t->tree = tree;
 	t->done_fd = done_fd;
 	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->told, NULL);
+	init_cond(&t->told);
 	t->latency = tree->fs->latency_fds[tree->index] >= 0 &&
 		     (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY);
 	t->spin = wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && several_cpus());
@@ -314,7 +324,7 @@ const char *ward_transport_name(struct ward_transport *t)
 	bool settled;
 	int r = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += SETTLE_SECONDS;
 	pthread_mutex_lock(&t->lock);
 	while (!t->settled && r == 0)

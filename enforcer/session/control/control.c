@@ -26,6 +26,7 @@
 
 /* A supervisor answers at once; longer means that it is stuck. */
 #define ANSWER_MS 5000
+#define STATUS_MS 1000
 /* What the socket is called until it listens. */
 #define NEW_NAME "control.new"
 /* Of WARD_CONTROL_MAX, for the command; JSON may double a byte ('\\', '"'). */
@@ -477,6 +478,26 @@ int ward_control_ask(const char *runtime, const char *session, const char *reque
 	return ward_control_ask_with(runtime, session, request, -1, ANSWER_MS, ret, err);
 }
 
+/* The supervisor may answer, and a process that it asks in turn does not: the text names it. */
+static int no_answer(const char *runtime, const char *session, int ms, struct ward_err *err)
+{
+	ward_cleanup_free char *text = NULL;
+	struct ward_err unused = WARD_ERR_INIT;
+	const char *silent = NULL;
+	json_t *o = NULL;
+	if (ms >= ANSWER_MS && ward_control_ask_with(runtime, session, "{\"verb\":\"status\"}", -1,
+				       STATUS_MS, &text, &unused) == 0)
+		o = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	silent = json_string_value(json_object_get(o, "silent"));
+	int r = silent ? ward_err_set(err, -ETIMEDOUT,
+				 "session %s: %s does not answer; once it does, it may still do "
+				 "what was asked",
+				 session, silent)
+		       : ward_err_set(err, -ETIMEDOUT, "session %s does not answer", session);
+	json_decref(o);
+	return r;
+}
+
 int ward_control_ask_with(const char *runtime, const char *session, const char *request, int fd,
 	int ms, char **ret, struct ward_err *err)
 {
@@ -489,7 +510,7 @@ int ward_control_ask_with(const char *runtime, const char *session, const char *
 		return ward_err_sys(err, sent, "session %s", session);
 	struct pollfd p = {.fd = s, .events = POLLIN};
 	if (poll(&p, 1, ms) <= 0)
-		return ward_err_set(err, -ETIMEDOUT, "session %s does not answer", session);
+		return no_answer(runtime, session, ms, err);
 	ward_cleanup_free char *buf = malloc(WARD_CONTROL_MAX + 1);
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "session %s", session);

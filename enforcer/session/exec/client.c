@@ -12,15 +12,18 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/out.h"
 #include "enforcer/session/control/control.h"
 #include "enforcer/session/control/signals.h"
 #include "enforcer/session/owner/exit_status.h"
 
 #define DRAIN_MS 1000
+/* As long as any other client waits for its answer: ward_control_ask(). */
+#define SILENT_NS (5 * WARD_NS_PER_SEC)
 
 /* Who leaves does so with what was typed before the signal; neither waits for the session. */
-enum turn { TURN_RELAY = 1, TURN_SIGNALS, TURN_PANEL, TURN_AWAY, TURN_SESSION };
+enum turn { TURN_RELAY = 1, TURN_SIGNALS, TURN_PANEL, TURN_AWAY, TURN_SILENT, TURN_SESSION };
 
 static const char title[] = "wardfs: a question waits: Ctrl-] shows it";
 
@@ -194,6 +197,80 @@ static void look_away(void *arg, short revents)
 	ward_client_finish(c, 0);
 }
 
+/* --- who keeps us waiting --- */
+
+/*
+ * A command may begin late: its program waits for a person's answer, or for wardfs-fs as every
+ * process of the session does, or wardfs-init is stopped. Only a supervisor that is silent keeps us
+ * waiting for nothing.
+ */
+static void stop_looking(struct ward_client *c)
+{
+	ward_pollset_remove(&c->set, c->heard);
+	c->heard = 0;
+	if (c->beside >= 0)
+		close(c->beside);
+	c->beside = -1;
+	c->look_ns = UINT64_MAX;
+}
+
+static void hear_beside(void *arg, short revents)
+{
+	struct ward_client *c = arg;
+	ward_cleanup_fd int fd = -1;
+	json_t *o = NULL;
+	(void)revents;
+	int r = ward_control_answer(c->beside, &o, &fd);
+	if (r == -EAGAIN)
+		return;
+	const char *error = r == 0 ? json_string_value(json_object_get(o, "error")) : NULL;
+	if (r == 0 && !c->begun)
+		ward_tellf("wardfs: session %s: %s; waiting\n", c->session,
+			error ? error
+			      : "it has not begun: its program needs an answer (wardfs approve), or "
+				"wardfs-init is stopped or frozen");
+	json_decref(o);
+	stop_looking(c);
+}
+
+static void silent(struct ward_client *c)
+{
+	stop_looking(c);
+	ward_err_set(c->err, -ETIMEDOUT, "session %s does not answer", c->session);
+	ward_client_finish(c, WARD_EXIT_SETUP);
+}
+
+/* What wardfs-fs says, too, tells whether it answers. */
+static void look_silent(void *arg, short revents)
+{
+	static const char request[] = "{\"verb\":\"quota\"}";
+	struct ward_client *c = arg;
+	ward_cleanup_free char *runtime = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	(void)revents;
+	if (c->begun && c->look_ns != UINT64_MAX)
+		stop_looking(c);
+	if (c->over || ward_clock_mono_ns() < c->look_ns)
+		return;
+	if (c->beside >= 0 || ward_control_runtime(&runtime, &err) < 0 ||
+		ward_control_connect(runtime, c->session, &c->beside, &err) < 0 ||
+		ward_control_send(c->beside, request, NULL, 0) < 0 ||
+		ward_pollset_add(
+			&c->set, TURN_SILENT, c->beside, POLLIN, hear_beside, c, &c->heard) < 0)
+		silent(c);
+	else
+		c->look_ns = ward_clock_mono_ns() + SILENT_NS;
+}
+
+static int until_look(void *arg)
+{
+	const struct ward_client *c = arg;
+	const uint64_t now = ward_clock_mono_ns();
+	if (c->look_ns == UINT64_MAX)
+		return -1;
+	return c->look_ns <= now ? 0 : (int)((c->look_ns - now) / 1000000) + 1;
+}
+
 int ward_client_open(const struct ward_client_kind *kind, const char *session, unsigned apart,
 	struct ward_client *c, struct ward_err *err)
 {
@@ -204,6 +281,7 @@ int ward_client_open(const struct ward_client_kind *kind, const char *session, u
 		.sock = -1,
 		.signals = -1,
 		.screen = -1,
+		.beside = -1,
 		.status = WARD_EXIT_SETUP};
 	int r = ward_control_runtime(&runtime, err);
 	if (r == 0)
@@ -222,6 +300,9 @@ void ward_client_loop(struct ward_client *c)
 		r = ward_pollset_each(&c->set, TURN_PANEL, NULL, look_panel, c, NULL);
 	if (r == 0 && c->kind->screen)
 		r = ward_pollset_each(&c->set, TURN_AWAY, NULL, look_away, c, NULL);
+	c->look_ns = ward_clock_mono_ns() + SILENT_NS;
+	if (r == 0)
+		r = ward_pollset_each(&c->set, TURN_SILENT, until_look, look_silent, c, NULL);
 	if (r == 0)
 		r = ward_pollset_add(&c->set, TURN_SESSION, c->sock, POLLIN, hear, c, NULL);
 	while (r == 0 && !c->over)
@@ -246,7 +327,7 @@ int ward_client_close(struct ward_client *c, int r)
 	}
 	if (c->relay)
 		ward_relay_close(c->relay);
-	const int fds[] = {c->sock, c->signals, c->screen};
+	const int fds[] = {c->sock, c->signals, c->screen, c->beside};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

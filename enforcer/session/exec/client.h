@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "enforcer/base/err.h"
 #include "enforcer/base/pollset.h"
@@ -41,6 +42,9 @@ struct ward_client {
 	struct ward_tty_modes modes; /* and what that left it in */
 	struct ward_panel panel;     /* that it shows in place of the session */
 	bool rung;		     /* a question waits */
+	uint64_t look_ns;	     /* CLOCK_MONOTONIC: it has not begun, so look who is silent; */
+	int beside;		     /* asked on a connection of its own; -1: not now */
+	ward_pollset_id heard;	     /* the answer to that */
 	bool begun, over, put_back;
 	int status; /* exit status for our caller */
 };
@@ -51,7 +55,10 @@ struct ward_client {
  */
 int ward_client_open(const struct ward_client_kind *kind, const char *session, unsigned apart,
 	struct ward_client *c, struct ward_err *err) ward_must_check;
-/* The request was sent: until the end. */
+/*
+ * The request was sent: until the end. If nothing has begun for a while, it says once what it
+ * waits for. A supervisor that does not answer is the end.
+ */
 void ward_client_loop(struct ward_client *c);
 /* It is over, with this exit status. What else is ready in the same round waits for nobody. */
 void ward_client_finish(struct ward_client *c, int status);

@@ -67,11 +67,18 @@ static void ask_next(struct ward_ask_fs *q, int fs_control)
 	while (q->n && !q->sent) {
 		if (send_item(fs_control, &q->v[0]) == 0) {
 			q->sent = true;
+			q->sent_ns = ward_clock_mono_ns();
 			return;
 		}
 		struct ward_ask_fs_item item = take_first(q);
 		tell(&item, "{\"error\":\"wardfs-fs cannot be asked\"}", false);
 	}
+}
+
+bool ward_ask_fs_silent(const struct ward_ask_fs *q)
+{
+	return q->sent &&
+	       ward_clock_mono_ns() - q->sent_ns > WARD_ASK_FS_MS / 2 * UINT64_C(1000000);
 }
 
 void ward_ask_fs_client(struct ward_ask_fs *q, int fs_control, uint32_t what, int *client)

@@ -45,10 +45,14 @@ struct ward_ask_fs {
 	struct ward_ask_fs_item v[WARD_ASK_FS_MAX + WARD_ASK_FS_OWN];
 	size_t n;
 	bool sent;
+	uint64_t sent_ns; /* CLOCK_MONOTONIC: when */
 	/* A negative errno: the session is to end. Never NULL once wardfs-fs serves. */
 	ward_ask_fs_question_fn *question;
 	void *question_arg;
 };
+
+/* Has wardfs-fs owed an answer for half of what a client waits? */
+bool ward_ask_fs_silent(const struct ward_ask_fs *q);
 
 /*
  * A client asks for `what` (enum ward_fs_query): takes *client (leaves -1) and asks, over

@@ -348,7 +348,9 @@ void ward_reload_tick(struct ward_reload *r)
 	if (ward_reload_timeout(r) != 0)
 		return;
 	if (r->step == WARD_RELOAD_LOADING) {
-		refuse(r, WARD_EXIT_SETUP, "loading the policy took too long");
+		refuse(r, WARD_EXIT_SETUP,
+			"loading the policy took too long ('wardfs quota' tells whether wardfs-fs "
+			"answers)");
 	} else if (r->step == WARD_RELOAD_SWAPPING) {
 		/* Whatever it answers is recorded. */
 		tell(r, json_pack("{s:b, s:i, s:s}", "ok", 0, "status", 1, "error",

@@ -39,6 +39,8 @@ static json_t *status_json(const struct ward_running *r)
 	ward_granting_status(r->granting, o);
 	json_object_set_new(o, "questions", json_integer((json_int_t)r->asks.n));
 	json_object_set_new(o, "not_held", not_held);
+	if (ward_ask_fs_silent(&r->ask_fs))
+		json_object_set_new(o, "silent", json_string("wardfs-fs"));
 	return o;
 }
 

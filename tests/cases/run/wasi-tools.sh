@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Attack: a module misleads its translator. A stand-in for wasm2c looks around in its sandbox: it
 # finds no file of any project, nothing of /opt and /usr/local, and no network. One project's
-# object is never another project's or another policy's.
+# object is never another project's or another policy's. After an upgrade of the tools, no session
+# gets what the old ones made.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 [ "$(id -u)" -eq 0 ] || skip "needs root to put something in the place of /usr/bin/wasm2c"
@@ -58,4 +59,20 @@ expect 0 "$WARDFS" run --mode wasm try.wasm
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/x\n' >/opt/other.policy
 expect 0 "$WARDFS" run --policy /opt/other.policy --mode wasm try.wasm
 [ "$(objects)" = 3 ] || fail "$(objects) objects with another policy"
-exit 0
+
+# An upgrade replaces a file. Then a fixed tool translates again what the old one did.
+upgraded() { # upgraded TOOL OBJECTS: with a copy in its place there are so many
+	real=$(readlink -f "/usr/bin/$1")
+	cp --preserve=all "$real" "$WARD_TMP/upgraded-$1"
+	mount --bind "$WARD_TMP/upgraded-$1" "$real"
+	for again in first second; do
+		expect 0 "$WARDFS" run --mode wasm try.wasm
+		[ "$OUT" = translated ] || fail "$1, $again: $OUT"
+		[ "$(objects)" = "$2" ] || fail "$1, $again: $(objects) objects, not $2"
+	done
+	umount "$real"
+}
+upgraded wasm2c 4
+upgraded gcc 5
+expect 0 "$WARDFS" run --mode wasm try.wasm
+[ "$(objects)" = 5 ] || fail "control: the old tools translate again what they did"
