@@ -66,7 +66,7 @@ static const struct argp_option options[] = {
 	{"engine", OPT_ENGINE, "ENGINE", 0, "Mode docker with runc, crun, runsc or a path", 2},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
 		"Run without a limit that cannot be held here", 2},
-	{"review", OPT_REVIEW, NULL, 0, "Keep changes apart until wardfs review applies them", 2},
+	{"review", OPT_REVIEW, NULL, 0, "Changes wait for wardfs review apply", 2},
 	{NULL, 0, NULL, 0, "The session:", 3},
 	{"session", 's', "NAME", 0, "Its name; a number follows one that was used", 3},
 	{"keep", OPT_KEEP, NULL, 0, "Keep it when CMD ends, until wardfs kill", 3},
