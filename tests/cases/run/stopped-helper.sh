@@ -52,6 +52,21 @@ for helper in wardfs-audit wardfs-fs wardfs-net; do
 	gone "$stopped" || fail "$helper outlives its session"
 done
 
+echo "--- each child of wardfs-net ends with it"
+begin count
+n=$(ps -o pid= --ppid "$(child wardfs-net)" | wc -l)
+[ "$n" -ge 2 ] || fail "control: wardfs-net has $n children"
+expect 0 "$WARDFS" kill count
+wait $run || :
+for i in $(seq "$n"); do
+	begin "child$i"
+	stopped=$(ps -o pid= --ppid "$(child wardfs-net)" | sed -n "${i}s/ //gp")
+	kill -STOP "$stopped"
+	expect 0 "$WARDFS" kill "child$i"
+	expect 143 wait $run
+	wait_until 60 gone "$stopped" || fail "child $i outlives its session"
+done
+
 echo "--- a writer that is stopped again and again"
 begin again
 stopped=$(child wardfs-audit)
