@@ -25,6 +25,11 @@ answers() {
 child() {
 	ps -o pid=,comm= --ppid "$run" | awk -v name="$1" '$2 == name { print $1; exit }'
 }
+# stop PID: and it is.
+stop() {
+	kill -STOP "$1"
+	wait_until 60 grep -q '^State:.T' "/proc/$1/status" || fail "not stopped: $1"
+}
 end_of() {
 	"$WARDFS" audit show --json "$1" 2>/dev/null | tail -n 1 | python3 -c '
 import json, sys
@@ -44,11 +49,11 @@ for helper in wardfs-audit wardfs-fs wardfs-net; do
 	echo "--- $helper"
 	begin "$helper"
 	stopped=$(child "$helper")
-	kill -STOP "$stopped"
+	stop "$stopped"
 	expect 0 "$WARDFS" kill "$helper"
 	expect 143 wait $run
 	expect 0 "$WARDFS" audit verify "$helper"
-	[ "$(end_of "$helper")" = "ended by wardfs kill ['$helper']" ] || fail "$(end_of "$helper")"
+	[ "$(end_of "$helper")" = "ended by wardfs kill ['$helper']" ] || fail "$helper: $(end_of "$helper")"
 	gone "$stopped" || fail "$helper outlives its session"
 done
 
@@ -60,8 +65,8 @@ expect 0 "$WARDFS" kill count
 wait $run || :
 for i in $(seq "$n"); do
 	begin "child$i"
-	stopped=$(ps -o pid= --ppid "$(child wardfs-net)" | sed -n "${i}s/ //gp")
-	kill -STOP "$stopped"
+	stopped=$(ps -o pid= --ppid "$(child wardfs-net)" | awk -v i="$i" 'NR == i { print $1 }')
+	stop "$stopped"
 	expect 0 "$WARDFS" kill "child$i"
 	expect 143 wait $run
 	wait_until 60 gone "$stopped" || fail "child $i outlives its session"
