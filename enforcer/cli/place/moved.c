@@ -170,7 +170,7 @@ static int share(
 	return 0;
 }
 
-bool ward_share_asked(const char *main_checkout)
+bool ward_policy_share_asked(const char *main_checkout)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf question = WARD_BUF_INIT;
@@ -183,7 +183,7 @@ bool ward_share_asked(const char *main_checkout)
 	return ask_word(ward_buf_str(&question), "yn", 'n', 'n') == 'y';
 }
 
-int ward_share(const struct ward_identity *id, const char *config, const char *main_checkout,
+int ward_policy_share(const struct ward_identity *id, const char *config, const char *main_checkout,
 	const char *project, struct ward_err *err)
 {
 	struct ward_as_owner as;
@@ -206,9 +206,9 @@ int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err)
 		return r;
 	const bool none = stat(p->owner_policy, &st) < 0 && errno == ENOENT;
 	ward_as_owner_end(&as);
-	if (!none || !ward_share_asked(p->main_checkout))
+	if (!none || !ward_policy_share_asked(p->main_checkout))
 		return 0;
-	r = ward_share(&p->id, p->config, p->main_checkout, p->project.path, err);
+	r = ward_policy_share(&p->id, p->config, p->main_checkout, p->project.path, err);
 	return r < 0 ? r : 1;
 }
 

@@ -475,12 +475,12 @@ static int share(const struct args *a, const struct ward_policy_place *place, st
 			main_checkout, ward_buf_str(&word));
 		return 0;
 	}
-	if (!a->share && !ward_share_asked(main_checkout))
+	if (!a->share && !ward_policy_share_asked(main_checkout))
 		return 0;
 	ward_buf_printf(&config, "%s/wardfs", place->config_home);
 	r = ward_buf_error(&config);
 	if (r == 0)
-		r = ward_share(
+		r = ward_policy_share(
 			&place->id, ward_buf_str(&config), main_checkout, place->project.path, err);
 	if (r < 0)
 		return r;

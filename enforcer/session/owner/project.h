@@ -45,10 +45,11 @@ enum ward_project_which {
 };
 
 /*
- * user: of --user, or NULL. -EPERM for "/", the homes themselves and directories such as /usr. -EACCES: a mark above would
- * decide, in a directory that everybody may write (a session can have made it so); never with
- * WARD_PROJECT_NEAREST, which passes over it. -EACCES as well: the caller came by a symbolic link
- * in the place of a directory that the owner has a policy for. `err` is not NULL.
+ * user: of --user, or NULL. -EPERM for "/", the homes themselves and directories such as /usr.
+ * -EACCES: a mark above would decide, in a directory that everybody may write (a session can have
+ * made it so); never with WARD_PROJECT_NEAREST, which passes over it. -EACCES as well: the caller
+ * came by a symbolic link in the place of a directory that the owner has a policy for. `err` is not
+ * NULL.
  */
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err) ward_must_check;

@@ -120,7 +120,7 @@ git -c protocol.file.allow=always submodule --quiet add "$PWD/../all" sub
 git commit -qm sub
 cd sub
 init
-written '[tree '
+written 'lines serve it, so that git'
 "$WARDFS" run -- sh -euc 'cd "$1" && git status --porcelain' sh "$PWD" >run 2>&1 || fail "$(cat run)"
 cd ../..
 

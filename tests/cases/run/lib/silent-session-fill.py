@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """silent-session-fill.py SOCKET: connects until the queue of a listener that accepts nobody is
 full."""
 import socket
