@@ -162,6 +162,8 @@ void ward_policy_use_grants(struct ward_policy *p, struct ward_grants *s);
 /* Does one of its live grants lead to HOST:PORT? Whether the policy leaves that to a grant, others
  * say. */
 bool ward_grants_reach(struct ward_grants *s, const char *host_port, uint64_t now_ns);
+/* Would a grant of this host lead to HOST:PORT? False also where one of them is no destination. */
+bool ward_grant_host_covers(const char *host, const char *host_port);
 /* Counts one use. -EDQUOT: spent, or ended. */
 int ward_held_use(struct ward_grant_held *g, uint64_t now_ns) ward_must_check;
 
