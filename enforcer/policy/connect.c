@@ -95,16 +95,30 @@ struct wanted {
 	struct ward_grant_held *found;
 };
 
+static bool parse_granted(const char *host, struct ward_destination *ret)
+{
+	if (!ward_destination_parse(host, false, ret))
+		return false;
+	ward_destination_default_ports(ret);
+	return true;
+}
+
 static void look_at(void *user, struct ward_grant_held *g)
 {
 	struct wanted *w = user;
 	struct ward_destination e;
-	if (!ward_destination_parse(g->grant.host, false, &e) || (w->block && !e.is_address))
+	if (!parse_granted(g->grant.host, &e) || (w->block && !e.is_address))
 		return;
-	ward_destination_default_ports(&e);
 	if (ward_destination_covers(&e, w->asked, false) &&
 		(!w->found || (w->found->grant.uses && !g->grant.uses)))
 		w->found = g;
+}
+
+bool ward_grant_host_covers(const char *host, const char *host_port)
+{
+	struct ward_destination e, asked;
+	return parse_granted(host, &e) && ward_destination_parse(host_port, true, &asked) &&
+	       !asked.odd && ward_destination_covers(&e, &asked, false);
 }
 
 /* Where the floor has a list of its own, nothing beside it is reached by a grant either. */

@@ -11,6 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/policy/automaton.h"
+#include "enforcer/policy/grant_near.h"
 #include "enforcer/policy/pattern.h"
 
 static_assert(WARD_RIGHTS_COUNT == WARD_RIGHT_BITS, "an answer has a grant for each right");
@@ -37,6 +38,8 @@ struct ward_grants {
 	/* Over the patterns of those that are not gone; NULL: of none. */
 	struct ward_automaton *automaton;
 	struct item **by_pattern;
+	/* The same patterns, for those who have no lock; some that are gone may count still. */
+	struct ward_grant_near near;
 };
 
 int ward_grants_new(struct ward_grants **ret)
@@ -68,6 +71,7 @@ void ward_grants_free(struct ward_grants *s)
 	for (size_t i = 0; i < s->n; i++)
 		item_free(s->v[i]);
 	ward_automaton_free(s->automaton);
+	ward_grant_near_clear(&s->near);
 	free(s->by_pattern);
 	free(s->v);
 	pthread_rwlock_destroy(&s->lock);
@@ -77,6 +81,11 @@ void ward_grants_free(struct ward_grants *s)
 bool ward_grants_any(const struct ward_grants *s)
 {
 	return s && atomic_load_explicit(&s->active, memory_order_acquire) > 0;
+}
+
+bool ward_grants_near(const struct ward_grants *s, const char *path, size_t len)
+{
+	return ward_grants_any(s) && ward_grant_near(&s->near, path, len);
 }
 
 /* --- what is in force --- */
@@ -105,7 +114,10 @@ static int build(struct ward_grants *s, struct item *more)
 	}
 	if (r == 0 && n > 0)
 		r = ward_automaton_new(patterns, n, no_outcome, NULL, MEMORY_MAX, &a);
+	if (r == 0)
+		r = ward_grant_near_set(&s->near, patterns, n);
 	if (r < 0) {
+		ward_automaton_free(a);
 		free(by);
 		return r;
 	}

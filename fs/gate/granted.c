@@ -84,6 +84,15 @@ static int use(struct ward_op *op, const struct ward_granted_ask *a, const struc
 	return 1;
 }
 
+/* Then the rules alone decide, as they have. */
+static bool give_nothing(const struct ward_granted *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].rights || v[i].passage || v[i].glass)
+			return false;
+	return true;
+}
+
 /* Takes out what is for another object than the one that a person was asked about. */
 static void only_bound(struct ward_op *op, const struct ward_node *node, struct ward_granted *v)
 {
@@ -103,7 +112,7 @@ int ward_granted_node(struct ward_op *op, struct ward_node *node, struct ward_re
 	int r = ward_node_grants(nodes, node, op->pid, &g);
 
 	/* Whatever keeps it from being asked: it stays refused. */
-	if (r == 0 && g.n) {
+	if (r == 0 && !give_nothing(g.grants, g.n)) {
 		req.state = g.states[0];
 		for (size_t i = 0; i < g.n; i++)
 			only_bound(op, node, &g.grants[i]);
@@ -133,7 +142,8 @@ int ward_granted_name(struct ward_op *op, struct ward_request req, const struct 
 		return 0;
 	req.state = state;
 	req.grants = &granted;
-	if (allowed(op, &req, a, &d))
+	r = 0;
+	if (!give_nothing(&granted, 1) && allowed(op, &req, a, &d))
 		r = use(op, a, &granted, 1, &d, ret);
 	ward_policy_state_put(op->tree->fs->policy, state);
 	return r;

@@ -8,12 +8,13 @@ import time
 
 import signed_answers
 from ed25519 import verifies
-from recorded import policies, raw
+from recorded import files_of, policies, raw
 
 SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
 RIGHTS = ["stat", "list", "read", "exec", "append", "create", "write", "remove", "attr"]
 VERBS = {"hide": set(), "deny": SEE, "read": LOOK, "append": LOOK | {"append", "create"},
          "write": LOOK | {"append", "create", "write", "remove", "attr"}}
+FLOOR, PROJECT = 3, 4  # kinds of files that a policy comes from
 
 
 def name_regex(name):
@@ -64,6 +65,45 @@ def rules_of(meaning):
     return rules
 
 
+def lines_of(text):
+    """[(section, line "VERB = PATTERN")] of a policy file that was loaded."""
+    section, out = b"", []
+    for line in re.split(rb"\r?\n", text):
+        if line[:1] in (b";", b"#", b""):
+            continue
+        if line.startswith(b"["):
+            section = b" ".join(line[1:line.index(b"]")].split())
+            continue
+        key, _, value = line.partition(b"=")
+        out.append((section, key.strip(b" \t") + b" = " + re.split(rb"[ \t];", value)[0].strip(b" \t")))
+    return out
+
+
+def fixed(rules, sources):
+    """Lines under [guard] of the meaning that nothing lifts, since not only a liftable guard says them."""
+    stay = set()
+    for kind, text in files_of(sources) or []:
+        for section, line in lines_of(text):
+            # A list that only takes away stands under [guard] as well.
+            if kind == FLOOR and (section == b"guard" or section == b"files" and b"files floor" not in rules) or \
+                    kind == PROJECT and section == b"files" and b"files project" not in rules:
+                stay.add(line)
+    return stay
+
+
+def rules_in(policy):
+    """What rules_of() says of the meaning, with what no grant lifts as "fixed"."""
+    rules = rules_of(policy.meaning)
+    if rules is not None:
+        rules["fixed"] = fixed(rules, policy.sources)
+    return rules
+
+
+def no_exec(rules, path):
+    return any(verb == "noexec" and covers(pattern, path)
+               for section, r in rules.items() if section != "fixed" for verb, pattern in r)
+
+
 def given(rules, path):
     """The rights that the rules leave there."""
     rights = set()
@@ -79,14 +119,13 @@ def given(rules, path):
     for verb, pattern in rules.get(b"guard", []):
         if covers(pattern, path) and verb != "noexec":
             rights = rights & (LOOK if verb == "ask" else VERBS[verb])
-    if any(verb == "noexec" and covers(pattern, path) for r in rules.values() for verb, pattern in r):
-        rights = rights - {"exec"}
-    return rights
+    return rights - {"exec"} if no_exec(rules, path) else rights
 
 
 def ceiling(rules, path, lifts):
     """The rights that a grant can give there, where these lines of [guard] do not count."""
     left = {"exec"} | VERBS["write"]
+    lifts = set(lifts) - rules["fixed"]
     for verb, pattern in rules.get(b"guard", []):
         line = verb.encode() + b" = " + pattern
         if verb not in ("noexec", "ask") and line not in lifts and covers(pattern, path):
@@ -99,9 +138,7 @@ def ceiling(rules, path, lifts):
             elif covers(pattern, path) and verb == "ask":
                 last = left
         left = last
-    if any(verb == "noexec" and covers(pattern, path) for r in rules.values() for verb, pattern in r):
-        left = left - {"exec"}
-    return left
+    return left - {"exec"} if no_exec(rules, path) else left
 
 
 def not_allowed(record, in_force):
@@ -373,7 +410,7 @@ def judge_decided(lines, res):
     if res.state not in ("intact", "gap", "incomplete"):
         return None
     loaded = [s for s in policies(lines) if s.meaning and s.loaded]
-    in_force = [(s.seq, rules_of(s.meaning)) for s in loaded]
+    in_force = [(s.seq, rules_in(s)) for s in loaded]
     answers, grants = Answers([(s.seq, demands(s.meaning)) for s in loaded]), {}
     for line in lines:
         if line.kind not in ("open", "create", "remove", "use", "ask", "answer", "grant", "exec",

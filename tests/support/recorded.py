@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import struct
 
 SHORT = {"n": b"\n", "t": b"\t", "r": b"\r", "\\": b"\\"}
 
@@ -20,6 +21,22 @@ class Policy:
 
     def __init__(self, loaded):
         self.sources, self.meaning, self.loaded, self.seq = b"", b"", loaded, 0
+
+
+def files_of(sources):
+    """[(kind, text)] of the files that a policy was compiled from; None: it is no such text."""
+    out, at = [], 12
+    try:
+        version, mark, n = struct.unpack_from("<I4sI", sources)
+        for _ in range(n):
+            kind, size = struct.unpack_from("<II", sources, at)
+            at += 8 + size
+            size, = struct.unpack_from("<I", sources, at)
+            out.append((kind, sources[at + 4:at + 4 + size]))
+            at += 4 + size
+    except struct.error:
+        return None
+    return out if (version, mark, at) == (1, b"WPOL", len(sources)) else None
 
 
 def policies(lines):

@@ -117,21 +117,30 @@ static void put_pieces(
 	}
 }
 
-static void put_policy(
-	struct ward_ring *ring, const char *text, const char *floor, const char *path)
+/* o: its texts, of which `compile` is the base. */
+static void put_policy(struct ward_ring *ring, const json_t *o, const char *path)
 {
+	static const struct {
+		enum ward_source_kind kind;
+		const char *file, *member;
+	} of[] = {{WARD_SOURCE_BASE, "base", "compile"}, {WARD_SOURCE_FLOOR, "floor", "floor"},
+		{WARD_SOURCE_PROJECT, "project", "project"}};
+	struct ward_source_text sources[sizeof(of) / sizeof(*of)];
+	size_t n = 0;
 	char name[4096];
 	ward_cleanup(ward_buf_clear) struct ward_buf blob = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf meaning = WARD_BUF_INIT;
-	const struct ward_source_text sources[] = {
-		{.kind = WARD_SOURCE_BASE, .file = "base", .text = text, .len = strlen(text)},
-		{.kind = WARD_SOURCE_FLOOR,
-			.file = "floor",
-			.text = floor,
-			.len = floor ? strlen(floor) : 0}};
 	struct ward_policy *p = NULL;
 	struct ward_err err = WARD_ERR_INIT;
-	need(ward_policy_compile(sources, floor ? 2 : 1, &p, &err) == 0, err.text);
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		const char *text = json_string_value(json_object_get(o, of[i].member));
+		if (text)
+			sources[n++] = (struct ward_source_text){.kind = of[i].kind,
+				.file = of[i].file,
+				.text = text,
+				.len = strlen(text)};
+	}
+	need(ward_policy_compile(sources, n, &p, &err) == 0, err.text);
 	need(ward_policy_encode(p, &blob) == 0 && ward_policy_meaning(p, &meaning) == 0, "memory");
 	(void)snprintf(name, sizeof(name), "%s.sources", path);
 	FILE *f = fopen(name, "we");
@@ -164,13 +173,11 @@ void scripted_put(const char *path, struct ward_ring *const rings[])
 	while (fgets(line, sizeof(line), f)) {
 		json_t *o = json_loads(line, 0, NULL);
 		const char *kind = json_string_value(json_object_get(o, "kind"));
-		const char *text = json_string_value(json_object_get(o, "compile"));
 		struct ward_ring *ring =
 			rings[json_integer_value(json_object_get(o, "ring")) ? 1 : 0];
 		need(kind != NULL, "a line is no record");
-		if (text)
-			put_policy(
-				ring, text, json_string_value(json_object_get(o, "floor")), path);
+		if (json_object_get(o, "compile"))
+			put_policy(ring, o, path);
 		else
 			put_record(ring, kind, o);
 		json_decref(o);

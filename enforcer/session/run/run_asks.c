@@ -253,6 +253,16 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 	return e;
 }
 
+static bool refuse_elsewhere(
+	const struct ward_control_request *q, const char *pattern, const char *asked)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ward_err_set(&err, -EINVAL, "the pattern '%s' does not cover %s, which was asked about",
+		pattern, asked);
+	refuse(q, err.text);
+	return false;
+}
+
 /* An answer is to what was asked: a pattern has to cover that. Else it says why not. */
 static bool answers(const struct ward_running *r, const struct ward_control_request *q,
 	const struct ward_asked *asked, const char *pattern)
@@ -260,18 +270,16 @@ static bool answers(const struct ward_running *r, const struct ward_control_requ
 	ward_cleanup(ward_pattern_clear) struct ward_pattern p = {0};
 	struct ward_err err = WARD_ERR_INIT;
 	const char *const paths[] = {asked->path, asked->path2};
+	if (asked->host)
+		return ward_grant_host_covers(pattern, asked->path) ||
+		       refuse_elsewhere(q, pattern, asked->path);
 	if (ward_pattern_parse(pattern, r->plan->settings->fold, &p, &err) < 0) {
 		refuse(q, err.text);
 		return false;
 	}
 	for (size_t i = 0; i < 2; i++)
-		if (*paths[i] && !ward_pattern_covers_path(&p, paths[i], strlen(paths[i]))) {
-			ward_err_set(&err, -EINVAL,
-				"the pattern '%s' does not cover %s, which was asked about",
-				pattern, paths[i]);
-			refuse(q, err.text);
-			return false;
-		}
+		if (*paths[i] && !ward_pattern_covers_path(&p, paths[i], strlen(paths[i])))
+			return refuse_elsewhere(q, pattern, paths[i]);
 	return true;
 }
 
@@ -279,7 +287,7 @@ static void give_all(struct ward_running *r, struct ward_control_request *q,
 	struct ward_asked *asked, const struct ward_answerer *who, const char *by, const char *keys)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
-	if (pattern && !asked->host && !answers(r, q, asked, pattern)) {
+	if (pattern && !answers(r, q, asked, pattern)) {
 		if (keys)
 			forget_signed(r, asked);
 		return;

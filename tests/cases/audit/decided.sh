@@ -25,7 +25,8 @@ for script in scripts/*; do
 done
 for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
 	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused \
-	good-glass good-glass-two good-glass-approvers good-ssh good-ssh-two; do
+	good-glass good-glass-two good-glass-approvers good-glass-floor good-glass-floor-files \
+	good-glass-project good-ssh good-ssh-two; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -81,6 +82,7 @@ wrong ssh-wider "$answer: the grant is not what was signed"
 # Guards that somebody lifted: each beside the control that differs in this alone.
 wrong guard-lifted "$access: a guard stands against the grant"
 wrong glass-too-little "$access: a guard stands against the grant"
+for n in floor floor-files project-files; do wrong glass-of-$n "$access: a guard stands against the grant"; done
 for n in by-eve hidden other-key; do wrong glass-$n "$answer: the floor does not name the key"; done
 for n in unsigned no-proof; do wrong glass-$n "$answer: nobody signed it"; done
 wrong glass-other-session "$answer: another session was signed"

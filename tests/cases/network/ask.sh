@@ -141,6 +141,13 @@ begin other python3 n.py first a.wild.example 3000
 question other
 python3 "$approve_lib/approve-send.py" "$XDG_RUNTIME_DIR/wardfs/mine/control" "$Q" "$(member other 'q["digest"]')" path >../sent
 grep -q "no such question" ../sent || fail "$(cat ../sent)"
+# A pattern has to cover the host that was asked about; the control is the one that wins below.
+for elsewhere in b.example:3000 a.wild.example:80 a.wild.example 192.0.2.0/24 '*.example.org:3000'; do
+	refused "the pattern '$elsewhere' does not cover a.wild.example:3000, which was asked about" \
+		"$WARDFS" approve "$Q" pattern "$elsewhere"
+	refused "does not cover a.wild.example:3000" "$WARDFS" approve "$Q" for 5m "$elsewhere"
+done
+[ -z "$("$WARDFS" audit show --json --kind grant other)" ] || fail "a grant for another host"
 "$WARDFS" approve "$Q" no 2>../race.1 &
 one=$!
 "$WARDFS" approve "$Q" pattern '*.wild.example:3000' 2>../race.2 &

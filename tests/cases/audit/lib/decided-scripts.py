@@ -177,9 +177,9 @@ class Signed:
 NOW = int(time.time())
 
 
-def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), demands="", **says):
+def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), demands="", floor="", project=None, **says):
     """A trail in which a key lifted a guard, and what it lifts was used. named: by the floor.
-    demands: what else the policy says."""
+    demands, floor, project: what else the policy, the floor and the project file say."""
     says = {"id": "t" + "0" * 32, "issuer": public(who), "session": "SESSION", "right": "write",
             "what": "/workspace/lib/secret.x", "from": NOW - 60, "until": NOW + 600, "reason": "why",
             "lifts": line, "next": "A" * 43 + "="} | says
@@ -192,7 +192,8 @@ def glass(who="ann", named="ann", line="deny = secret.*", record=(), drop=(), de
                   until=(NOW + 600) * 10 ** 9, ends=2 ** 62, detail=detail) | dict(record)
     return [{"kind": "policy", "compile": "[policy]\nversion = 1\n[files]\nwrite = /workspace\n[guard]\n"
              f"deny = secret.*\ndeny = *.pem\n{demands}",
-             "floor": f"[policy]\nversion = 1\n[approvals]\nbreak-glass = {public(named)}\n"},
+             "floor": f"[policy]\nversion = 1\n[approvals]\nbreak-glass = {public(named)}\n{floor}",
+             "project": project and f"[policy]\nversion = 1\n{project}"},
             given, use("/workspace/lib/secret.x")]
 
 
@@ -324,6 +325,13 @@ glasses = {
     "good-glass": {},
     "good-glass-two": {"line": "deny = *.pem\ndeny = secret.*"},
     "good-glass-approvers": {"demands": DEMANDS},
+    # A line that the floor has as well, or [files] of the project: nothing lifts that one.
+    "glass-of-floor": {"floor": "[guard]\ndeny=secret.*   ; here too\n"},
+    "glass-of-floor-files": {"floor": "[files]\ndeny = secret.*\n"},
+    "glass-of-project-files": {"project": "[files]\ndeny = secret.*\n"},
+    "good-glass-floor": {"floor": "[guard]\n; deny = secret.*\ndeny = *.pem\n"},
+    "good-glass-floor-files": {"floor": "[files]\ndeny = secret.*\nwrite = secret.x\n"},
+    "good-glass-project": {"project": "[guard]\ndeny = secret.*\n"},
     "glass-by-eve": {"who": "eve"},
     "glass-other-session": {"session": "other"},
     "glass-other-guard": {"lifts": "deny = *.pem"},
