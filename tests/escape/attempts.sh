@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The attempts of `wardfs attack` on the sandbox alone, without a guard and a session, as root and as
-# an ordinary user. Each has its control outside.
+# The attempts of `wardfs attack` on the sandbox alone, without a guard and a session, as root and
+# as an ordinary user. Each has its control outside.
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
@@ -37,8 +37,8 @@ check() {
 	[ "$1" = root ] || sed -i 2ierror-mode "$WARD_TMP/named"
 	names "$WARD_TMP/$1.json" broken | sort >"$WARD_TMP/broken"
 	diff "$WARD_TMP/named" "$WARD_TMP/broken" || fail "$1: other attempts are broken"
-	# The workspace is read-only here: what makes a link or a device in it first is for sessions. The
-	# last four have no control where the host, or a sanitizer, sets low limits.
+	# The workspace is read-only here: what makes a link or a device in it first is for sessions.
+	# The last four have no control where the host, or a sanitizer, sets low limits.
 	printf '%s\n' change-exchange change-replace git-config-replaced read-hardlink read-rename read-symlink \
 		read-symlink-above write-hardlink write-symlink make-block-device make-device \
 		lock-memory unmount change-user many-processes >"$WARD_TMP/named"
