@@ -58,7 +58,7 @@ struct paths {
 	char *program;
 	int here_fd, root_fd, said; /* said: where the session's messages go, unless verbose */
 	char token[17];
-	struct ward_policy *policy;
+	struct ward_policy *policy, *copied; /* alone; as the session finds it in the copy */
 	struct ward_path_names names;
 	size_t counts[3];
 	json_t *list;
@@ -153,12 +153,12 @@ static int fill(struct paths *p, const char *name, const char *operation)
 }
 
 /* --- what the operation should do, and did --- */
-static const struct ward_state *state_of(const struct paths *p, const char *path)
+static const struct ward_state *state_of(struct ward_policy *policy, const char *path)
 {
 	char full[PATH_MAX];
 	const struct ward_state *s = NULL;
 	snprintf(full, sizeof(full), "/workspace/%s", path);
-	return ward_policy_walk(p->policy, full, strlen(full), &s) < 0 ? NULL : s;
+	return ward_policy_walk(policy, full, strlen(full), &s) < 0 ? NULL : s;
 }
 
 /* The request of the operation on the name in state a; b: that of the other name. */
@@ -382,29 +382,60 @@ static void report(struct paths *p, const char *operation, const struct ward_pat
 	ward_buf_puts(&p->junit, "</testcase>\n");
 }
 
+/* Is the name beneath a directory that is a secret if it was there at the start? */
+static bool beneath_secret(struct paths *p, const char *path)
+{
+	char up[PATH_MAX];
+	bool found = false;
+
+	snprintf(up, sizeof(up), "%s", path);
+	for (char *slash; !found && (slash = strrchr(up, '/'));) {
+		struct ward_request q = {.action = WARD_ACTION_ACCESS, .rights = WARD_RIGHT_READ};
+		*slash = '\0';
+		q.state = state_of(p->policy, up);
+		if (q.state) {
+			const bool there = ward_policy_decide(p->policy, &q, NULL).verdict ==
+					   WARD_VERDICT_ALLOW;
+			q.fact = WARD_FACT_OWN;
+			found = !there && ward_policy_decide(p->policy, &q, NULL).verdict ==
+						  WARD_VERDICT_ALLOW;
+		}
+		ward_policy_state_put(p->policy, q.state);
+	}
+	return found;
+}
+
 static void judge(struct paths *p, const char *operation, size_t i, bool did, bool control)
 {
 	char other[32];
 	struct ward_request q = {0};
 
 	other_of(i, other);
-	const struct ward_state *a = state_of(p, p->names.v[i].path), *b = state_of(p, other);
+	const struct ward_state *a = state_of(p->policy, p->names.v[i].path),
+				*b = state_of(p->policy, other),
+				*c = state_of(p->copied, p->names.v[i].path),
+				*e = state_of(p->copied, other);
 	request_of(operation, a, b, &q);
 	const struct ward_decision d =
 		a && b ? ward_policy_decide(p->policy, &q, NULL) : (struct ward_decision){0};
-	const bool allowed = d.verdict == WARD_VERDICT_ALLOW;
+	request_of(operation, c, e, &q);
+	const struct ward_decision here =
+		c && e ? ward_policy_decide(p->copied, &q, NULL) : (struct ward_decision){0};
+	/* Where they differ, what stands at the name decides: then either is right. */
+	const bool allowed = d.verdict == WARD_VERDICT_ALLOW && here.verdict == WARD_VERDICT_ALLOW,
+		   refused = d.verdict != WARD_VERDICT_ALLOW && here.verdict != WARD_VERDICT_ALLOW;
 	/* A move or a link may be refused for reasons of its own; it may never give more. */
 	const bool once = strcmp(operation, "parent") == 0 || strcmp(operation, "symlink") == 0;
 	enum verdict v = HELD;
 	const char *seen = did ? "allowed, and done" : "refused, and not done";
 
-	if (did && !allowed && !d.look) {
+	if (did && refused && !d.look && !here.look) {
 		v = BROKEN;
 		seen = "the policy refuses it, and it was done";
 	} else if (!control) {
 		v = UNTESTED;
 		seen = "the control failed";
-	} else if (!did && allowed && !once) {
+	} else if (!did && allowed && !once && !beneath_secret(p, p->names.v[i].path)) {
 		v = BROKEN;
 		seen = "the policy allows it, and it was not done";
 	} else if (!did && allowed) {
@@ -413,6 +444,8 @@ static void judge(struct paths *p, const char *operation, size_t i, bool did, bo
 	report(p, operation, &p->names.v[i], v, seen, d.rule);
 	ward_policy_state_put(p->policy, a);
 	ward_policy_state_put(p->policy, b);
+	ward_policy_state_put(p->copied, c);
+	ward_policy_state_put(p->copied, e);
 }
 
 static const char *next_line(char **rest)
@@ -430,6 +463,29 @@ static int no_session(const struct paths *p, const char *operation, struct ward_
 		err, -ECHILD, "the session did not make its attempts ('%s')", operation);
 }
 
+/* As the session will find it: some guards hold only where a file, or nothing, has their name. */
+static int load_for_copy(struct paths *p, struct ward_err *err)
+{
+	char root[PATH_MAX], at[2 * PATH_MAX];
+	struct ward_policy *policy = NULL;
+	ward_cleanup_fd int copy =
+		openat(p->root_fd, "copy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (copy < 0 || fchdir(p->root_fd) < 0)
+		return ward_err_sys(err, -errno, "%s", p->name);
+	int r = getcwd(root, sizeof(root)) ? 0 : -errno;
+	snprintf(at, sizeof(at), "%s/copy", root);
+	const struct ward_load l = {.policy = p->policy_file, .tree_fd = copy, .tree_path = at};
+	r = r < 0 ? ward_err_sys(err, r, "%s", p->name) : ward_policy_load(&l, &policy, err);
+	if (fchdir(p->here_fd) < 0 && r == 0)
+		r = ward_err_sys(err, -errno, "the current directory");
+	if (r < 0)
+		return r;
+	ward_policy_unref(p->copied);
+	p->copied = policy;
+	return 0;
+}
+
 static int try_operation(struct paths *p, const char *operation, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf in = WARD_BUF_INIT, out = WARD_BUF_INIT;
@@ -441,6 +497,9 @@ static int try_operation(struct paths *p, const char *operation, struct ward_err
 		r = fill(p, "control", operation);
 	if (r < 0)
 		return ward_err_sys(err, r, "cannot make the copy in %s", p->name);
+	r = load_for_copy(p, err);
+	if (r < 0)
+		return r;
 	if (ask(p, operation, false, &in) < 0 || ask(p, operation, true, &out) < 0)
 		return no_session(p, operation, err);
 	copy = openat(p->root_fd, "copy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -702,6 +761,7 @@ int ward_attack_paths(int argc, char **argv)
 	ward_buf_clear(&p->junit);
 	ward_path_names_clear(&p->names);
 	ward_policy_unref(p->policy);
+	ward_policy_unref(p->copied);
 	free(p);
 	return ward_finish_output(status);
 }

@@ -83,3 +83,16 @@ expect 2 "$WARDFS" attack --path-rules other.policy
 echo "$ERR" | grep -q 'a copy cannot stand for it' || fail "$ERR"
 expect 2 "$WARD_BUILD/wardfs-attack" --path-rules t.policy
 [ -z "$(find . -name 'wardfs-paths.*')" ] || fail "left: $(ls -A)"
+
+echo "--- names whose rule depends on what stands there"
+cat >states.policy <<'P'
+[policy]
+version = 1
+[files]
+write = /workspace
+secret = /workspace/**/*.pem
+[guard]
+read = /workspace/.jj/repo/config.toml
+P
+expect 0 "$WARDFS" attack --path-rules states.policy
+echo "$OUT" | grep -q ' 0 broken, 0 untested$' || fail "$OUT"
