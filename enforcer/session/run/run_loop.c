@@ -22,6 +22,9 @@
 #include "enforcer/session/terminal/suspend.h"
 
 #define DRAIN_MS 1000
+/* Of pid 1 in one round: more than its socket holds, so that an end is heard before what follows
+ * from it. */
+#define EVENTS_MAX 4096U
 
 /*
  * Who comes first in a round. An end ends the round, so each end stands before those that merely
@@ -151,67 +154,87 @@ static bool killed_by_kernel(struct ward_running *r)
 	return true;
 }
 
+/* The command ended. */
+static void on_command_end(struct ward_running *r, int status)
+{
+	if (!r->options->keep || r->ending)
+		ward_running_over(r);
+	if (!r->ending)
+		r->status = status;
+	let_go(r);
+}
+
+static void on_event(struct ward_running *r, struct ward_sandbox_event *ev)
+{
+	switch (ev->kind) {
+	case WARD_SANDBOX_NOTHING:
+	case WARD_SANDBOX_STOPPED:
+		break;
+	case WARD_SANDBOX_EXITED:
+		r->child_status = ev->value;
+		tell_number(r, "exited", "status", ev->value);
+		on_command_end(r, ev->value);
+		break;
+	case WARD_SANDBOX_SIGNALED:
+		r->child_signal = ev->value;
+		tell_number(r, "signaled", "signal", ev->value);
+		on_command_end(r, 128 + ev->value);
+		break;
+	case WARD_SANDBOX_LIFELINE:
+		if (ev->value == 1)
+			ward_guard_writer_died(&r->guard);
+		r->guard.lost = true;
+		ward_running_kill(r, WARD_EXIT_SETUP,
+			ev->value == 1	 ? "wardfs-audit died; the session was ended"
+			: ev->value == 3 ? "wardfs-net died; the session was ended"
+					 : "wardfs-fs died; the session was ended");
+		break;
+	case WARD_SANDBOX_UNMOUNTED:
+		ward_running_kill(r, WARD_EXIT_SETUP,
+			"a mount of the session disappeared (its directory was removed, replaced or closed); the session was ended");
+		break;
+	case WARD_SANDBOX_GONE:
+		if (killed_by_kernel(r))
+			break;
+		r->guard.lost = true;
+		ward_running_kill(
+			r, WARD_EXIT_SETUP, "pid 1 of the sandbox died; the session was ended");
+		break;
+	case WARD_SANDBOX_EXEC_STARTED:
+	case WARD_SANDBOX_EXEC_FAILED:
+	case WARD_SANDBOX_EXEC_EXITED:
+	case WARD_SANDBOX_EXEC_SIGNALED:
+		ward_execs_event(&r->execs, ev);
+		break;
+	}
+}
+
+/*
+ * The command decides how often it stops, and each stop can take us a second: so of those that wait
+ * the last one counts, and whoever wants to end the session is heard in between.
+ */
 static void on_sandbox(void *arg, short revents)
 {
 	struct ward_running *r = arg;
-	(void)revents;
 	struct ward_sandbox_event ev = {.kind = WARD_SANDBOX_NOTHING};
-	while (!r->over) {
+	int stopped = 0;
+	(void)revents;
+	for (unsigned n = 0; n < EVENTS_MAX && !r->over; n++) {
 		if (ward_mode_next(r->confined, &ev) < 0)
 			ev.kind = WARD_SANDBOX_GONE;
-		switch (ev.kind) {
-		case WARD_SANDBOX_NOTHING:
-			return;
-		case WARD_SANDBOX_STOPPED:
-			tell_number(r, "stopped", "signal", ev.value);
-			stop_ourselves(r);
+		if (ev.kind == WARD_SANDBOX_NOTHING)
 			break;
-		case WARD_SANDBOX_EXITED:
-			if (!r->options->keep || r->ending)
-				ward_running_over(r);
-			r->child_status = ev.value;
-			tell_number(r, "exited", "status", ev.value);
-			if (!r->ending)
-				r->status = ev.value;
-			let_go(r);
-			break;
-		case WARD_SANDBOX_SIGNALED:
-			if (!r->options->keep || r->ending)
-				ward_running_over(r);
-			r->child_signal = ev.value;
-			tell_number(r, "signaled", "signal", ev.value);
-			if (!r->ending)
-				r->status = 128 + ev.value;
-			let_go(r);
-			break;
-		case WARD_SANDBOX_LIFELINE:
-			if (ev.value == 1)
-				ward_guard_writer_died(&r->guard);
-			r->guard.lost = true;
-			ward_running_kill(r, WARD_EXIT_SETUP,
-				ev.value == 1	? "wardfs-audit died; the session was ended"
-				: ev.value == 3 ? "wardfs-net died; the session was ended"
-						: "wardfs-fs died; the session was ended");
-			break;
-		case WARD_SANDBOX_UNMOUNTED:
-			ward_running_kill(r, WARD_EXIT_SETUP,
-				"a mount of the session disappeared (its directory was removed, replaced or closed); the session was ended");
-			break;
-		case WARD_SANDBOX_GONE:
-			if (killed_by_kernel(r))
-				break;
-			r->guard.lost = true;
-			ward_running_kill(r, WARD_EXIT_SETUP,
-				"pid 1 of the sandbox died; the session was ended");
-			break;
-		case WARD_SANDBOX_EXEC_STARTED:
-		case WARD_SANDBOX_EXEC_FAILED:
-		case WARD_SANDBOX_EXEC_EXITED:
-		case WARD_SANDBOX_EXEC_SIGNALED:
-			ward_execs_event(&r->execs, &ev);
-			break;
-		}
+		if (ev.kind == WARD_SANDBOX_STOPPED)
+			stopped = ev.value;
+		else if (ev.kind == WARD_SANDBOX_EXITED || ev.kind == WARD_SANDBOX_SIGNALED)
+			stopped = 0;
+		on_event(r, &ev);
 	}
+	if (!stopped || r->over)
+		return;
+	tell_number(r, "stopped", "signal", stopped);
+	if (!r->ending)
+		stop_ourselves(r);
 }
 
 /*
