@@ -316,3 +316,13 @@ bool ward_policy_contains(const struct ward_policy *p, const struct ward_state *
 	}
 	return true;
 }
+
+bool ward_policy_appends(const struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const uint32_t rights = ward_verb_rights(p->rules[i].verb);
+		if (rights & WARD_RIGHT_CREATE && !(rights & WARD_RIGHT_WRITE))
+			return true;
+	}
+	return false;
+}

@@ -400,6 +400,13 @@ bool ward_policy_folds(const struct ward_policy *p);
  */
 bool ward_policy_same_state(const struct ward_state *a, const struct ward_state *b);
 
+/*
+ * Can a directory move so that something beneath may still be made, and no more be written to
+ * anywhere? Only if a rule gives the one without the other (append): other rules that take the
+ * right to write take the right to create, and refuse the move.
+ */
+bool ward_policy_appends(const struct ward_policy *p);
+
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
 

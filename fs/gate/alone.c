@@ -130,6 +130,8 @@ static int look_at(struct look *l, int at, const char *name, mode_t type,
 	/* Of one state nothing beneath loses a right. */
 	if (ward_policy_same_state(src, dst))
 		return 0;
+	if (S_ISDIR(type) && !depth && !ward_policy_appends(l->tree->fs->policy))
+		return 0;
 	if (S_ISDIR(type))
 		return look_in(l, at, name, src, dst, depth);
 	if (!S_ISREG(type) || !loses(l->tree, src, dst))

@@ -14,8 +14,8 @@
 
 /* What one look may cost, of a directory with all beneath it. */
 #define WARD_ALONE_FILES_MAX 1024U
-#define WARD_ALONE_NAMES_MAX 10000U
-#define WARD_ALONE_TIME_NS UINT64_C(200000000)
+#define WARD_ALONE_NAMES_MAX 262144U
+#define WARD_ALONE_TIME_NS UINT64_C(500000000)
 
 struct ward_alone {
 	int *fds; /* with a lease each */
