@@ -142,13 +142,24 @@ static int look_at(struct look *l, int at, const char *name, mode_t type,
 	return r < 0 ? -EXDEV : lease(fd, l->a);
 }
 
-static int refuse(struct ward_op *op, const struct ward_record_paths *paths)
+void ward_alone_end(struct ward_alone *a)
+{
+	/* Closing gives the lease back. */
+	for (size_t i = 0; i < a->n; i++)
+		close(a->fds[i]);
+	free(a->fds);
+	*a = WARD_ALONE_INIT;
+}
+
+static int refuse(struct ward_op *op, const struct ward_record_paths *paths, struct ward_alone *a)
 {
 	static const char text[] = "somebody else may have it open for writing, which the policy "
 				   "does not allow at the new path";
 	const struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EXDEV};
-	const int r = ward_record_deny(op, paths, WARD_RIGHT_CREATE, &d, text);
+	int r;
 
+	ward_alone_end(a);
+	r = ward_record_deny(op, paths, WARD_RIGHT_CREATE, &d, text);
 	return r < 0 ? r : -EXDEV; /* mv and cp copy then */
 }
 
@@ -174,7 +185,7 @@ int ward_alone_rename(struct ward_op *op, const struct ward_record_paths *paths,
 		r = look_at(&l, fds[1], paths->name2, to->st.st_mode, dst, src, 0);
 	ward_policy_state_put(p, src);
 	ward_policy_state_put(p, dst);
-	return r == -EXDEV ? refuse(op, paths) : r;
+	return r == -EXDEV ? refuse(op, paths, a) : r;
 }
 
 int ward_alone_link(struct ward_op *op, const struct ward_record_paths *paths, int fd,
@@ -195,14 +206,5 @@ int ward_alone_link(struct ward_op *op, const struct ward_record_paths *paths, i
 	if (writes)
 		return 0;
 	r = ward_backing_reopen(fd, O_RDONLY, &own) < 0 ? -EXDEV : lease(own, a);
-	return r == -EXDEV ? refuse(op, paths) : r;
-}
-
-void ward_alone_end(struct ward_alone *a)
-{
-	/* Closing gives the lease back. */
-	for (size_t i = 0; i < a->n; i++)
-		close(a->fds[i]);
-	free(a->fds);
-	*a = WARD_ALONE_INIT;
+	return r == -EXDEV ? refuse(op, paths, a) : r;
 }

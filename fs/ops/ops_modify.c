@@ -376,8 +376,6 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 		r = ward_nodes_check_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
 			flags & RENAME_EXCHANGE);
 	if (r == 0)
-		r = check_alone(op, m, flags & RENAME_EXCHANGE);
-	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
 		return r;
@@ -393,6 +391,10 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	other = ask & (WARD_REQUEST_DIR | WARD_REQUEST_DST_DIR) && states_differ(op, m);
 	if (there && !(flags & RENAME_EXCHANGE))
 		ward_resolve_keep(tree, m->parent2, m->dir2.fd, m->name2);
+	/* Behind what may wait for the disk: others wait as long as a lease lasts. */
+	r = check_alone(op, m, flags & RENAME_EXCHANGE);
+	if (r < 0)
+		return r;
 	ward_quota_old_lock(op, &m->old);
 	r = ward_secret_rename(op, &at, &m->secrets, flags, there);
 	if (r == -EINVAL && flags != m->flags) /* a backing without RENAME_NOREPLACE */
@@ -548,11 +550,12 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 		r = ward_gate_link(op, paths->node, &file, (const int[]){fd, dirfd}, paths->node2,
 			paths->name2, &by);
 	if (r == 0)
-		r = ward_alone_link(op, paths, fd, &file, alone);
-	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_LINK, paths, &by);
 	if (r < 0)
 		return r;
+	r = ward_alone_link(op, paths, fd, &file, alone);
+	if (r < 0)
+		return ward_record_outcome(op, WARD_EVENT_LINK, paths, &by, r);
 	step = ward_links_step_begin(tree->nodes, paths->node);
 	r = ward_quota_link_begin(op, paths, unnamed, &quota);
 	if (r == 0) {
