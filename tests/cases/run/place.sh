@@ -31,7 +31,7 @@ has "$ERR" "the project is $PWD/shared, and all users of this host share it. $re
 (cd shared && expect 0 "$WARDFS" run -- true && has "$ERR" "$reaches")
 runs shared/mine
 has "$ERR" "the project is $PWD/shared, and all users"
-# What the line says helps, and so does a policy for the directory itself: it was chosen.
+# The command in the line helps, and so does a policy for the directory itself: it was chosen.
 (cd shared/mine && expect 0 "$WARDFS" init)
 runs shared/mine
 hasnt "$ERR" "$reaches"
