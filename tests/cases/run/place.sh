@@ -42,4 +42,14 @@ hasnt "$ERR" "$reaches"
 echo "--- homes"
 runs /home
 has "$ERR" "the project is /home, and home directories lie in it. $reaches"
+# One's own home in it: refused, with what to do. Control: a project in that home.
+mkdir -p homes/me/p
+(
+	export HOME="$PWD/homes/me"
+	cd homes || exit 1
+	expect 125 "$WARDFS" run -- true
+	has "$ERR" "because your home directory does; change into the directory of one project"
+	cd me/p || exit 1
+	expect 0 "$WARDFS" run -- true
+)
 exit 0
