@@ -182,8 +182,8 @@ static size_t name_executed(const struct ward_executed *found, struct ward_buf *
 	if (n)
 		ward_buf_puts(b, "; look at them before you use them");
 	if (n && n < found->n)
-		ward_buf_printf(b, " (besides %zu of CI in installed packages, which no CI reads)",
-			found->n - n);
+		ward_buf_printf(b, " (and %zu CI file%s in installed packages, which no CI runs)",
+			found->n - n, found->n - n == 1 ? "" : "s");
 	return n;
 }
 
