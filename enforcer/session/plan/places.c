@@ -133,6 +133,20 @@ static int spot_below(
 	       ward_spot_beneath(&place, &shown->spot);
 }
 
+/* Where the home lies in the tree, no variable helps: everything of the owner's is in reach. */
+static int in_reach(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
+	const char *what, const char *path, const char *variable, struct ward_err *err)
+{
+	if (p->id.home && ward_path_beneath(p->id.home, t->source))
+		return ward_err_set(err, -EPERM,
+			"the %s %s lies in the tree %s, within the agent's reach, because your home "
+			"directory does; change into the directory of one project, or hide it there",
+			what, path, t->path);
+	return ward_err_set(err, -EPERM,
+		"the %s %s lies in the tree %s, within the agent's reach; set %s to a place outside, or hide it there",
+		what, path, t->path, variable);
+}
+
 /* [system] read shows files as they are: no rule stands between, so ours may not be among them. */
 static int check_reads(const struct ward_run_plan *p, const char *what, const char *variable,
 	const struct place *pl, struct ward_err *err)
@@ -179,9 +193,7 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 				"the tree %s lies in the %s %s, so the agent could change wardfs' own files",
 				t->path, what, path);
 		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
-			return ward_err_set(err, -EPERM,
-				"the %s %s lies in the tree %s, within the agent's reach; set %s to a place outside, or hide it there",
-				what, path, t->path, variable);
+			return in_reach(p, t, what, path, variable, err);
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
+#include "enforcer/policy/policy.h"
 #include "enforcer/session/run/run.h"
 
 /* New files named on stderr; the trail has more of them. */
@@ -108,6 +109,49 @@ char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, 
 	return ward_buf_steal(&b);
 }
 
+/* The rule of `secret` that refuses to make a file there, since one exists; NULL: another reason.
+ */
+static const struct ward_rule *hides(const struct ward_policy *p, const struct ward_buf *path)
+{
+	static const char root[] = "/";
+	struct ward_request req = {.action = WARD_ACTION_CREATE,
+		.rights = WARD_RIGHT_CREATE | WARD_RIGHT_WRITE,
+		.fact = WARD_FACT_THERE};
+	const struct ward_rule *found = NULL;
+	if (ward_policy_walk(p, root, 1, &req.root) < 0)
+		return NULL;
+	if (ward_policy_walk(p, path->data, path->len, &req.state) == 0) {
+		const struct ward_decision d = ward_policy_decide(p, &req, NULL);
+		if (d.verdict != WARD_VERDICT_ALLOW && d.rule && d.rule->verb == WARD_VERB_SECRET)
+			found = d.rule;
+		ward_policy_state_put(p, req.state);
+	}
+	ward_policy_state_put(p, req.root);
+	return found;
+}
+
+char *ward_note_there(const struct ward_guard_summary *s, const struct ward_policy *policy)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	for (size_t i = 0; i < s->n_first; i++) {
+		ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
+		const char *shown = s->first[i].path;
+		if (strcmp(s->first[i].action, "create") != 0 ||
+			ward_unescape(&path, shown, strlen(shown)) < 0 || ward_buf_error(&path))
+			continue;
+		const struct ward_rule *r = hides(policy, &path);
+		if (!r || (!r->liftable && (r->guard || r->source > WARD_SOURCE_BASE)))
+			continue;
+		ward_buf_printf(&b,
+			"%s existed before this session, and its name is that of a secret. If it is "
+			"no secret (perhaps a test made it): wardfs policy add %swrite ",
+			shown, r->liftable ? "--lift-guard " : "");
+		ward_shell_word(&b, path.data);
+		return ward_buf_steal(&b);
+	}
+	return NULL;
+}
+
 char *ward_note_listened(unsigned port)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -182,8 +226,8 @@ static size_t name_executed(const struct ward_executed *found, struct ward_buf *
 	if (n)
 		ward_buf_puts(b, "; look at them before you use them");
 	if (n && n < found->n)
-		ward_buf_printf(b, " (besides %zu of CI in installed packages, which no CI reads)",
-			found->n - n);
+		ward_buf_printf(b, " (and %zu CI file%s in installed packages, which no CI runs)",
+			found->n - n, found->n - n == 1 ? "" : "s");
 	return n;
 }
 

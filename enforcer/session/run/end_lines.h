@@ -2,6 +2,7 @@
 /* The lines at the end of a run, for stderr. Each is the caller's; NULL: nothing to say. */
 #pragma once
 
+#include "enforcer/policy/policy.h"
 #include "enforcer/session/ask/asks.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/tree/executed.h"
@@ -16,6 +17,12 @@ char *ward_note_asked(const struct ward_asks *a, const char *session, bool syste
 /* Of a command that failed: the secret that it looked for, where [expect] keeps it out of the line
  * above. NULL: none. */
 char *ward_note_hidden(const struct ward_guard_summary *s, const char *session, bool system);
+/*
+ * Of a command that failed: a file that it wanted to make, and that exists as a secret, with the
+ * command that lets it. An earlier session may have made the file. policy: the session's. NULL:
+ * there is none, or no line of the owner's helps.
+ */
+char *ward_note_there(const struct ward_guard_summary *s, const struct ward_policy *policy);
 /* 0: nothing to say. */
 char *ward_note_listened(unsigned port);
 char *ward_note_unreached(const struct ward_guard_summary *s);

@@ -519,6 +519,9 @@ static void note_causes(const struct ward_running *r, const struct ward_guard_su
 	const char *hint, struct ward_run_notes *ret_notes)
 {
 	ret_notes->hidden = ward_note_hidden(s, r->guard.store.name, r->guard.system);
+	/* With --policy no line of the owner's file counts. */
+	if (!ret_notes->hidden && !r->options->policy)
+		ret_notes->hidden = ward_note_there(s, r->plan->policy);
 	ret_notes->unreached = ward_note_unreached(s);
 	if (ward_offline_looked(r->offline))
 		ret_notes->offline = ward_note_offline;

@@ -14,7 +14,7 @@ mkdir project && cd project
 
 "$WARDFS" attack --knock-out all >../matrix || fail "exit $?: $(cat ../matrix)"
 [ "$(wc -l <../matrix)" -ge 13 ] || fail "few layers: $(cat ../matrix)"
-# What every kernel has of it: the first attempt that is named, or the text.
+# The lines that every kernel has: the first attempt that is named, or the text.
 python3 "$WARD_SRC/tests/support/matrix.py" ../matrix "$WARD_SRC/docs/attack.md" ||
 	fail "docs/attack.md has another table than --knock-out"
 

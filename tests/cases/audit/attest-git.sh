@@ -41,7 +41,7 @@ inside came "git update-ref refs/heads/came $new"
 attested came
 grep -q '"elsewhere": *1' said || fail "elsewhere: $(cat said)"
 
-# What is packed, no commit, or not what its name says.
+# A packed commit, an object that is no commit, and an object that does not match its name.
 inside packed "echo 4 >i && git add i && git commit -qm four && git repack -qad && git prune-packed"
 attested packed
 grep -q 'in a pack' said || fail "packed: $(cat said)"

@@ -104,7 +104,7 @@ audit list --kind deny --json | python3 -c 'import json, sys
 v = {s["session"]: s["matching"] for s in json.load(sys.stdin)}
 assert v == {"alpha": 3, "beta": 2}, v' || fail "list --kind"
 audit list --kind xattr --json | grep -qx '\[\]' || fail "list of nothing"
-# What cannot be looked into is not passed over in silence.
+# A trail that cannot be read is not passed over in silence.
 mv state/sessions/beta/trail.jsonl kept
 audit list --kind deny >out 2>err || fail "list: a missing trail"
 grep -q '1 session without a trail any more' err || fail "a missing trail: $(cat err)"

@@ -72,7 +72,7 @@ while read -r line; do
 	esac
 done <../lines
 
-# What they left is what the page says it is.
+# The commands left the files that the page names.
 expect 0 grep -q '<html' day1.html
 trail=$XDG_STATE_HOME/wardfs/sessions/day1/trail.jsonl.zst # by prune
 zstd -dcq "$trail" | cmp - day1.jsonl || fail "not the lines of the trail"

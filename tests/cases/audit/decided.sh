@@ -58,7 +58,7 @@ for n in twice differently; do wrong signed-$n "$answer: its signers are not dif
 for n in replayed other-digest other-session late; do wrong signed-$n "$answer: another answer was signed"; done
 wrong signed-by-eve "$answer: no approver of the policy signed it"
 for n in wider elsewhere not-once without-end other-pattern; do wrong grant-$n "$answer: the grant is not what was signed"; done
-# What the writer leaves out or takes from elsewhere, so that there is nothing to compare with.
+# Members that the writer leaves out or takes from elsewhere: there is nothing to compare with.
 own='what was shown is not this question'
 for n in ask-without-detail ask-signed-without-detail; do
 	wrong $n "$answer: the digest of what was shown is another"

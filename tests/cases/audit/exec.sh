@@ -54,7 +54,7 @@ for both in argv-sni sni-argv; do
 	grep -q secretly "../$both" "../$both.start" && fail "arguments in spite of $both"
 done
 
-# What `wardfs exec` is asked for has arguments as well.
+# The command of `wardfs exec` has arguments as well.
 for word in sni argv; do
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\nredact = %s\n' $word >../redact.policy
 	rm -f begun finish

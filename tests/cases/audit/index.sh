@@ -24,7 +24,7 @@ run --session two --events 5
 same "a second session"
 audit sql "SELECT count(*) FROM records WHERE path = '/workspace/t0-3'" >out || fail "sql"
 [ "$(sed -n 2p out)" = 2 ] || fail "$(cat out)"
-# Who asks all trails is in the ledger, with the question; both verifiers know such entries.
+# A question to all trails is in the ledger, with its text. Both verifiers accept such entries.
 tail -1 state/ledger.jsonl | grep -q '"session":"host","kind":"question",.*"verb":"sql","question":"SELECT count(\*) FROM records WHERE path = .*"by":'"$(id -u)" ||
 	fail "the ledger: $(tail -1 state/ledger.jsonl)"
 agree "after a question"
@@ -158,8 +158,8 @@ audit show --path /w/ab made >indexed 2>/dev/null || : # no mac of it is good
 [ -s indexed ] && fail "the index was not asked"
 audit show --no-index --path /w/ab made >whole 2>/dev/null || :
 [ -s whole ] || fail "control: --no-index looks at all lines"
-# What is printed is the trail's. An index of another trail, of one with lines that are no record,
-# of another schema is not asked.
+# The printed lines are those of the trail. The index of another trail, one with lines that are no
+# record, and one of another schema are not asked.
 audit index --rebuild >/dev/null
 sqlite "UPDATE record SET verdict = (SELECT id FROM word WHERE text = 'deny'), pid = 77"
 asked show --json --path /w/c
@@ -179,8 +179,8 @@ sqlite 'PRAGMA user_version = 1'
 asked show --json --path /w/c
 printf nonsense >state/index.sqlite
 asked show --json --path /w/c
-# What was found by the index was not verified, and says so; --verify does it. Control: the same
-# trail as it was written.
+# Records found by the index were not verified, and the output says so; --verify verifies them.
+# Control: the same trail as it was written.
 run --session real --events 50
 run --session many --events 12000
 [ "$(stat -c %s state/sessions/many/trail.jsonl)" -gt 4194304 ] || fail "control: that trail is not long"

@@ -50,7 +50,7 @@ has "$OUT" "shared b'0XY'"
 grep -q '"kind":"io"' ../opens.jsonl && fail "io without log = io"
 grep -v '"kind":"program"' ../opens.jsonl | grep -q '"sha256' && fail "digests without hash"
 
-# What clears content without writing it stands there all the same.
+# A call that clears content without writing it is recorded all the same.
 cp "$WARD_SRC/tests/cases/audit/lib/io-punch.py" punch.py
 head -c 8192 /dev/zero | tr '\0' x | tee cleared >reserved
 session punched opens none python3 punch.py
@@ -115,7 +115,7 @@ grep '"kind":"close"' ../trunc.jsonl | grep '/unreadable"' >closed || fail "no c
 grep -q '"sha256"' closed && fail "read what the owner may not: $(cat closed)"
 grep -q 'no digest: the owner may not read the file' closed || fail "why: $(cat closed)"
 
-# What changed outside in between is seen in the digest before; what did not is not read again.
+# A change from outside in between shows in the digest before. An unchanged file is not read again.
 printf one >shared
 (
 	until [ -e asked ]; do sleep 0.05; done

@@ -32,7 +32,7 @@ is gone missing
 ended_ago short
 is short expired
 is long intact
-# What was missing does not expire afterwards.
+# A trail that was missing does not expire afterwards.
 is gone missing
 audit verify short >said || fail "expired is nothing to complain about: $(cat said)"
 grep -q 'expired' said || fail "$(cat said)"
@@ -47,7 +47,8 @@ is short expired
 is long intact
 [ -e state/sessions/long/trail.jsonl.zst ] || fail "long: $(ls state/sessions/long)"
 
-# What starts left that were killed before they could mark it goes after an hour; nothing else does.
+# Starts that were killed before they could mark their trail leave it behind. It goes after an hour,
+# and nothing else does.
 for name in unborn young record more; do
 	mkdir "state/sessions/$name"
 	: >"state/sessions/$name/trail.jsonl"

@@ -16,5 +16,5 @@ printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/deni
 rounds=${WARD_ROUNDS:-${WARD_LONG:+1000}}
 python3 "$WARD_SRC/tests/support/kill-sessions.py" "$WARDFS" ../policy "${rounds:-2}" ||
 	fail "an operation without a record"
-# What the killed ones left is cleared up by the next start.
+# The next start clears up after the killed ones.
 expect 0 "$WARDFS" run -- true

@@ -61,7 +61,7 @@ said "truncated 5 6" "the revocation is cut off"
 expect 1 audit verify "$foreign"
 has "$OUT" "later: intact"
 has "$OUT" "ledger: truncated at record 6"
-# What comes next goes on behind, and signs nothing over what was cut.
+# The next entry is appended, and signs nothing over the entries that were cut.
 audit summary one >summary 2>&1 || fail "summary: $(cat summary)"
 said "edited 6 6" "and something else was written"
 [ "$(grep -c '^wardfs\..*/ledger$' state/ledger.checkpoints)" = 6 ] || fail "a checkpoint over a ledger that was cut"

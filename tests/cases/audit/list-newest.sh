@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A list for a person has the newest 100 sessions and says how many more there are. What it says of
-# each is the same as in the list of all, also where later entries are about older sessions. A
-# warning about one trail reads what the ledger has of that session, and finds the same.
+# A list for a person has the newest 100 sessions and says how many more there are. The columns of
+# each session are the same as in the list of all, also where later entries are about older
+# sessions. A warning about one trail reads what the ledger has of that session, and finds the same.
 # plain
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"

@@ -37,7 +37,7 @@ done
 run --session z --events 1
 [ -d state/sessions/z ] || fail "control: z"
 
-# What did not look: another session z, whose entries are put behind those that there are.
+# A session that did not look: z, whose entries come after the existing ones.
 again() {
 	mv state/ledger.jsonl before
 	run --session z --events "$1"

@@ -38,8 +38,8 @@ expect 0 "$WARDFS" audit sql "SELECT kind FROM records WHERE session = 'walled'"
 expect 0 "$WARDFS" audit sql "SELECT kind FROM records WHERE session = 'walled' ORDER BY seq"
 [ "$(echo "$OUT" | tail -n 1)" = session.end ] || fail "not in the order asked for: $OUT"
 
-# What was refused is what the command was refused: not the probes that wardfs makes before it. The
-# control: a refusal of the command's, and the probes by their kind.
+# The refusals are those of the command, not of the probes that wardfs makes before it. The control:
+# a refusal of the command's, and the probes by their kind.
 expect 0 "$WARDFS" run --session denied -- sh -c 'echo x >.git/config || :'
 for index in '' --no-index; do
 	for proof in '' --proof; do
@@ -57,7 +57,7 @@ for index in '' --no-index; do
 		fail "list $index --verdict deny: $OUT"
 done
 
-# Which session was it: list and summary tell its command, project, mode and end.
+# list and summary name the session's command, project, mode and end.
 expect 0 "$WARDFS" run --session parts -- sh -c 'echo "two words" >/dev/null'
 expect 3 "$WARDFS" run --session three -- sh -c 'cat a.txt a.txt a.txt; exit 3'
 expect 137 "$WARDFS" run --session shot -- sh -c 'kill -9 $$'
@@ -124,7 +124,7 @@ mkdir "$WARD_TMP/fresher"
 expect 0 env XDG_STATE_HOME="$WARD_TMP/fresher" "$WARDFS" run -- true
 hasnt "$ERR" "200 days"
 
-# What to do on the host fits what was refused: an editor is nothing for a directory to be made.
+# The advice for the host fits the refusal: an editor cannot make a directory.
 expect 1 "$WARDFS" run --session directory -- mkdir .vscode
 expect 0 "$WARDFS" audit denials directory
 has "$OUT" "outside of the session: mkdir $PWD/.vscode"
@@ -142,8 +142,7 @@ expect 2 "$WARDFS" seccomp ptrace
 has "$ERR" "there is no verb 'ptrace': did you mean 'explain'?"
 expect 0 "$WARDFS" seccomp explain ptrace
 
-# What would permit it in a file that was given with --policy: 'policy add' writes into no such
-# file.
+# The advice for a file that was given with --policy: 'policy add' does not write into such a file.
 printf '[policy]\nversion = 1\nextends = medium\n[files]\ndeny = /workspace/a.txt\n' >"$WARD_TMP/given.policy"
 expect 1 "$WARDFS" run --policy "$WARD_TMP/given.policy" --session given -- cat a.txt
 has "$ERR" "($WARD_TMP/given.policy:5)"

@@ -30,8 +30,8 @@ for make in mkfifo mkdir "ln -s /dev/zero" "ln -s ../b/trail.jsonl"; do
 		ends verify --all
 		ends verify a
 	done
-	# What cannot be read hides nothing of the others: neither that they are well nor that they
-	# are not.
+	# A trail that cannot be read hides nothing of the others: neither that they are well nor
+	# that they are not.
 	other "$make" sessions/a/trail.jsonl
 	ends verify --all
 	[ $status -eq 125 ] && grep -q '^a: unread: ' said && grep -q '^b: intact' said && grep -q '1 could not be read' err ||

@@ -46,7 +46,7 @@ expect 2 audit policy --at nonsense r1
 audit policy r1 >text || fail "policy"
 [ "$(grep -c '^; in force from 20.*, record ' text)" -eq 3 ] || fail "headings: $(grep '^;' text)"
 grep -q '^; in force from 20.* (a reload by uid 0), sha256 ' text || fail "by whom: $(grep '^;' text)"
-# What is printed is a policy with that digest.
+# The printed text is a policy with that digest.
 audit policy --at "$between" r1 >again
 has "$("$WARDFS" policy show --json --policy ./again)" "$(sed -n 2p digests)"
 grep '"verb":"policy"' "$STATE/ledger.jsonl" | grep -q '"session":"r1"' || fail "the ledger has not that it was read"

@@ -38,8 +38,8 @@ for args in "s" "s 1 2" "--from 6 s 3" "--file x s 3" "--file x --from 3 s" "--k
 	[ $rc -eq 2 ] || fail "usage of 'prove $args'"
 done
 
-# All records of a file. What is proved is what `file` shows, wherever the tree of the checkpoint
-# ends.
+# All records of a file. A proof is about the records that `file` shows, wherever the tree of the
+# checkpoint ends.
 run --session files --events 90 --checkpoint 7 --name /workspace/t0-3
 for size in 14 21 28 49 91 "$(wc -l <state/sessions/files/trail.jsonl)"; do
 	audit prove --file t0-3 --size "$size" files >f.$size 2>err || fail "file: $(cat err)"

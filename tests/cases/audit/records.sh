@@ -40,7 +40,7 @@ if grep '"path":"/workspace/by-thread"' ../io.jsonl | grep -q '"process"'; then 
 fi
 grep -v "\"pid\":$main," ../process | grep -v '"path":"/workspace/by-thread"' >../others || [ ! -s ../others ]
 [ ! -s ../others ] || fail "of others: $(cat ../others)"
-# What would permit it belongs into the policy that was in force, not into one that was not.
+# The advice names the policy that was in force, not another one.
 "$WARDFS" audit denials io >../told || fail "denials"
 grep -q "in: .*\[files\] of .*/policy\$" ../told || fail "denials: $(cat ../told)"
 has "$OUT" "ro EACCES"
@@ -67,8 +67,8 @@ session names opens python3 names.py
 cp "$WARD_SRC/tests/cases/audit/lib/records-check-names.py" ../check.py
 python3 ../check.py ../names.jsonl || fail "names of programs"
 
-# What others change while it runs, and not what the session does itself: by handles that pass
-# through, by names that come again and again.
+# Changes by others while the session runs, and not those of the session itself: by handles that
+# pass through, by names that come again and again.
 cp "$WARD_SRC/tests/cases/audit/lib/records-others.py" others.py
 echo old >theirs
 echo old >other
@@ -109,8 +109,8 @@ session denials denials python3 others.py
 wait "$helper"
 grep -q '"external"' ../denials.jsonl && fail "external with log = denials"
 
-# What is done while the last process inside ends is in the trail, before the end; also where a
-# thread of the guard still waits, here for a lock that the host has.
+# Actions while the last process inside ends are in the trail, before the end. That includes a
+# thread of the guard that still waits, here for a lock of the host.
 rm ready
 mkfifo ../last
 exec 4>theirs

@@ -29,7 +29,7 @@ sed -n 5p edited.md | grep -q '^The trail does not verify: what this page says m
 	fail "the first paragraph of an edited trail: $(cat edited.md)"
 grep -q 'complete and unaltered' edited.md && fail "an edited trail is said to be whole"
 
-# What was asked and approved, and what others changed, where there is something of it.
+# The report has sections for questions, approvals and changes by others, if there are any.
 grep -q 'Asked and approved' page.html && fail "control: nothing was asked"
 run --session every --events 5 --every
 audit report every >every.html || fail "every"

@@ -123,7 +123,7 @@ agree "compressed in the end"
 grep -q '^plain intact ' mine || fail "compressed in the end: $(grep '^plain ' mine)"
 restore
 
-# What follows is about one session: the others need not be looked at each time.
+# The following tests are about one session: the others need not be looked at each time.
 cp "$STATE/sessions/other/trail.2.jsonl.zst" other.zst
 rm -r good/sessions/whole good/sessions/plain good/sessions/other
 restore

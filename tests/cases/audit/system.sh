@@ -340,7 +340,7 @@ expect 0 "$WARDFS" audit verify --owner root roots
 has "$OUT" "roots: intact"
 expect 125 owner '"$WARDFS" audit --owner 0 show roots'
 has "$ERR" "ermi"
-# What of it root would spoil for the writer.
+# Commands with which root would spoil the ledger for the writer.
 expect 125 "$WARDFS" audit key rotate --owner 4711
 has "$ERR" "as its user"
 expect 125 "$WARDFS" audit prune --owner 4711
@@ -357,6 +357,6 @@ wait_until 60 test -s "$HOME/status" || fail "not ended"
 [ "$(cat "$HOME/status")" -eq 0 ] || fail "last: $(cat "$HOME/err")"
 [ "$(state_of last)" = intact ] || fail "last: $(state_of last)"
 wait_until 60 sh -c '[ -z "$(ls -A "$STORE/4711/running")" ]' || fail "marks: $(ls -A "$STORE/4711/running")"
-# What a sanitized build has to say of the service and its writers.
+# Findings of a sanitized build about the service and its writers.
 grep -e Sanitizer -e 'runtime error' "$WARD_TMP/service.err" && fail "see above"
 exit 0

@@ -84,7 +84,7 @@ for name in out/*; do
 	}
 done
 [ -z "$failed" ] || fail "see above"
-# What was edited is still to be seen.
+# The escaped text can still be seen.
 grep -q 'a\\x1b]0;T\\x07\\x08\\r\\nFORGED' out/show || fail "show hides what it escapes: $(head -3 out/show)"
 grep -q '\\xe2\\x80\\xae' out/show || fail "show hides the direction"
 # A program reads from the JSON what the trail has.

@@ -18,7 +18,7 @@ expect 0 audit verify --all --checkpoints point
 openssl ts -reply -text -in point.tsr 2>/dev/null | grep -q '^Hash Algorithm: sha256' || fail "no SHA-256"
 # It got the request and nothing else: no argument that somebody else chose.
 [ "$(cat tsa/arguments)" = 0 ] || fail "arguments: $(cat tsa/arguments)"
-# What came later is in a later stamp, and the earlier one stays true.
+# A later entry is in a later stamp, and the earlier stamp stays true.
 run --session two --events 5
 expect 0 stamp "$PWD/tsa/ask" -o later
 ! cmp -s point later || fail "one checkpoint for both"

@@ -63,7 +63,7 @@ resumed "$n"
 has "$OUT" "five: intact"
 agree "incremental"
 
-# What is new of a settled session is read with all that is older, and judged the same.
+# New entries of a settled session are read with all older ones, and the verdict is the same.
 audit hold --reason why one >/dev/null || fail "hold"
 checked 1
 has "$ERR" "one has changed: wardfs reads the ledger from its beginning"

@@ -27,7 +27,7 @@ all=$(grep -c . state/ledger.jsonl)
 [ "$OUT" = "ledger: intact: the first $all entries as they were verified before, not read again ($all records good)" ] ||
 	fail "read again: $OUT"
 has "$ERR" "3 sessions are unchanged since they were verified"
-# What is new, and no more.
+# Only the new records are read.
 run --session four --events 20
 checked 0 --json
 echo "$OUT" | python3 -c 'import json, sys; assert [s["name"] for s in json.load(sys.stdin)] == ["ledger", "four"]' ||
@@ -88,7 +88,7 @@ checked 125 --digest "$was"
 has "$ERR" "kept has changed: its SHA-256 is $(digest)"
 checked 1
 hasnt "$OUT" "two: intact"
-# What is no such file, and a wrong use.
+# A file that is none of this kind, and wrong usage.
 echo nonsense >kept
 checked 125
 has "$ERR" "was not written by --verified"

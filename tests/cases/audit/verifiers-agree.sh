@@ -76,8 +76,8 @@ for state in edited deleted reordered truncated missing foreign-key; do
 	grep -qx $state names || fail "no round led to $state: they prove less than they should"
 done
 
-# What says itself that something is missing: a trail, and the ledger, first with a line that has no
-# end, then with the entry about it.
+# Trails that say themselves that something is missing: a trail, and the ledger, first with a line
+# that has no end, then with the entry about it.
 rm -rf state
 run --session gap --every --checkpoint 5
 vkey=$(audit key show)

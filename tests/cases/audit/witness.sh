@@ -48,7 +48,7 @@ expect 0 ask others
 has "$OUT" "cosigned 6 entries"
 [ "$(grep -c '^— other' state/ledger.cosigned)" = 0 ] || fail "lines of others were kept"
 cosigned 0 intact 6
-# What was kept is gone: 409 says from where on.
+# The kept state is gone: status 409 says from which entry on.
 mv state/ledger.cosigned kept
 run --session four --events 3
 expect 0 ask w

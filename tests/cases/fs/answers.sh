@@ -13,7 +13,7 @@ cp "$WARD_SRC/tests/cases/fs/lib/answers.py" .
 # Without the growth that medium allows, which is less than where pwrite writes.
 printf '[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = none\n' >../policy
 expect 0 "$WARDFS" run --policy ../policy -- python3 answers.py
-# What is asked, natively on ext4, and in a session.
+# The questions, natively on ext4 and in a session.
 cat >../want <<'END'
 get xattr no.such|EOPNOTSUPP|EOPNOTSUPP
 set xattr no.such|EOPNOTSUPP|EOPNOTSUPP
@@ -80,7 +80,8 @@ found=$(python3 "$by" ../at | tr '\n' ' ')
 [ "$found" = "content Stale file handle " ] || fail "by a handle: $found"
 "$WARDFS" umount ../at || fail "umount"
 
-# Who may execute it could read its memory: it is refused. Natively the kernel forbids to read that.
+# A user who may execute the program could read its memory, so wardfs refuses. Natively the kernel
+# forbids to read that memory.
 other() {
 	setpriv --reuid=4712 --regid=4712 --clear-groups "$@"
 }

@@ -61,7 +61,7 @@ for mode in $MODES quota; do
 	: >"$EVENTS"
 	as=$mode
 	[ "$mode" != quota ] || as=root
-	# What the kernel keeps is read without us: docs/posix.md.
+	# The kernel reads pages that it keeps without wardfs: docs/posix.md.
 	if [ "$(passthrough "$as")" = yes ]; then
 		set -- "list again"
 	else

@@ -5,7 +5,7 @@
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
-# What the runner could not remove.
+# The runner cannot remove such a tree.
 trap 'rm -rf "$BACK"' EXIT
 cp "$WARD_SRC/tests/cases/fs/lib/deep.py" "$WARD_TMP/deep.py"
 chmod 755 "$WARD_TMP"

@@ -17,7 +17,7 @@ for mode in $MODES; do
 	done
 done
 
-# What waits is answered in the end: a rate that a few seconds keep.
+# A waiting write gets its answer in the end: a rate that a few seconds satisfy.
 policy '[quota /workspace]' 'rate = 100K/s'
 fresh
 in_mode root -c 'dd if=/dev/zero of=f bs=50K count=4 2>/dev/null && [ "$(stat -c %s f)" = 204800 ]' || fail "answered"

@@ -25,11 +25,11 @@ done
 python3 "$WARD_TMP/use.py" "\$@" || rc=\$?
 : >"$WARD_TMP/stop/inside"
 wait \$other
-# What was held for a moment is given back: f, l and started are left, many more were made.
+# wardfs gives back files that it held for a moment: f, l and started are left, many more were made.
 [ \$# -gt 1 ] || python3 "$WARD_SRC/tests/cases/fs/lib/replaced-freed.py"
 exit \${rc:-0}
 END
-# What is held for one is not what another one finds.
+# A file that is held for one process is not visible to another one.
 for mode in root other; do
 	policy
 	fresh

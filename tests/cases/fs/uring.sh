@@ -39,7 +39,7 @@ for mode in $MODES other; do
 	over_uring $mode "$WARD_TMP/all" 2>"$WARD_TMP/err" || { cat "$WARD_TMP/err" >&2; fail "$mode"; }
 done
 
-# What a quota gives back comes in order on /dev/fuse alone; the control is what stands above.
+# A quota gives back in order on /dev/fuse alone; the control is the test above.
 policy '[quota /workspace]' 'files = 10'
 fresh
 if in_mode root -c true 2>"$WARD_TMP/err"; then :; else cat "$WARD_TMP/err" >&2; fail "quota"; fi

@@ -104,7 +104,7 @@ says nothing python3 n.py dnstcp ffff$one
 says nothing python3 n.py dnstcp 001d0007
 says '8580' python3 n.py dnstcp ${one}001d0007
 
-# What is sent must agree with the name.
+# The data must agree with the name.
 says ECONNRESET sh -c 'curl -sS --max-time 60 -H "Host: other.example" http://web.example/ 2>&1 | grep -q reset && echo ECONNRESET'
 says ECONNRESET sh -c 'curl -sS -k --connect-to other.example:443:web.example:443 https://other.example/ 2>&1 | grep -q reset && echo ECONNRESET'
 says NO sh -c 'curl -sSL --max-time 60 http://web.example/redirect >out 2>&1 && echo YES || echo NO'
@@ -185,7 +185,7 @@ recorded 'connect .*host web.example  addr 203.0.113.10  proto tcp  sni web.exam
 recorded 'dns .*allow = \*.wild.example\].*host a.wild.example'
 grep -qE '"kind":"dns".*"host":"a.wild.example".*"answers":\["198\.1[89]\.[0-9.]+"' .json.dns ||
 	fail "a question without its answers"
-# Who asked: a connection, a name.
+# The records name the process that asked: a connection, a name.
 "$WARDFS" audit show --json >.json || fail "no trail"
 python3 "$WARD_SRC/tests/cases/network/lib/allowlist-asked.py" || fail "who asked is not in the trail"
 expect 1 "$WARDFS" run --policy pol -- python3 n.py tcp 203.0.113.10 80

@@ -20,7 +20,7 @@ python3 "$TOP/server.py" &
 server=$!
 trap 'kill $server || :' EXIT
 wait_until 60 test -e serving || fail "no server"
-# What comes of it: on the host, with an allowlist, with no network at all.
+# The results: on the host, with an allowlist, with no network at all.
 cat >want <<'W'
 address connected ECONNREFUSED ENETUNREACH
 mapped connected ECONNREFUSED ENETUNREACH

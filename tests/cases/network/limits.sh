@@ -28,7 +28,7 @@ expect 1 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp web.example 5000'
 [ "$OUT" = ECONNREFUSED ] || fail "tcp beside udp: $OUT"
 
 # "*" is every public address, but for the networks that this host is in, whatever their numbers:
-# UDP and TCP alike. What was sent first is decided first.
+# UDP and TCP alike. The first packets are decided first.
 policy pol 'mode = allowlist' 'allow = *:5000/udp' 'allow = *:5000'
 expect 0 "$WARDFS" run --policy pol -- sh -c 'python3 n.py tcp 192.0.2.2 5000
 	python3 -c "import socket; socket.socket(2, 2).sendto(b\"x\", (\"192.0.2.2\", 5000))"
@@ -79,7 +79,7 @@ expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http://private.example/
 has "$OUT" 'hello from private.example'
 
-# What a session may send, in all.
+# A session may send so much in all.
 policy pol 'mode = allowlist' 'allow = web.example' 'upload = 400K'
 : >"$NET/log"
 expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 --data-binary @big http://web.example/

@@ -29,7 +29,7 @@ wait_until 200 test -e held || fail "not all are open: $(cat out err)"
 total=0
 broker=$(brokers "$run")
 for p in $broker $(brokers "$broker"); do
-	# What they share is counted for each, so it is less.
+	# Each process counts the memory that they share, so the sum is too high.
 	kb=$(sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$p/status")
 	total=$((total + kb))
 done
@@ -37,7 +37,7 @@ touch measured
 wait "$run" || fail "streams: $(cat out err)"
 [ "$(cat out)" = $streams ] || fail "whole streams: $(cat out err)"
 [ "$total" -gt 0 ] || fail "control: no wardfs-net was found"
-# What sanitizers keep beside is theirs.
+# Sanitizers keep memory of their own beside it.
 [ "$total" -le 65536 ] || grep -aq __asan_init "$WARD_BUILD/wardfs-net" || fail "wardfs-net takes $total kB"
 expect 0 "$WARDFS" audit verify streams
 exit 0

@@ -87,7 +87,7 @@ expect 143 wait "$run"
 run=
 expect 0 "$WARDFS" audit show served --kind connect
 has "$OUT" 'publish = 8081:3000'
-# What came in is not what left; the control is the session that asked a port of the host.
+# Incoming data is not counted as sent; the control is the session that asked a port of the host.
 expect 0 "$WARDFS" audit network served
 echo "$OUT" | grep -q '^served  *allowed  *in  .* 127.0.0.1:3000 tcp' || fail "what came in: $OUT"
 ! echo "$OUT" | grep -q '^served  *allowed  *out' || fail "nothing left: $OUT"
@@ -112,8 +112,7 @@ expect 0 "$WARDFS" run --policy pol -- curl -sS --noproxy '*' --max-time 60 http
 [ "$OUT" = outside ] || fail "forwarded to another number: $OUT"
 expect 0 "$WARDFS" audit show --kind connect
 has "$OUT" 'forward = 9999:11434'
-# What explain names is a command that works, and then explain says so: for the project, and for one
-# run.
+# The command that explain prints works, and then explain says so: for the project, and for one run.
 expect 1 "$WARDFS" policy explain connect localhost:11434
 has "$OUT" "this address is the session itself"
 expect 2 "$WARDFS" policy add allow localhost:11434

@@ -15,7 +15,7 @@ H=${P%:*}
 status() {
 	curl -s -o /dev/null -w '%{http_code}' --max-time 60 "$@"
 }
-# What exchange sends, by name.
+# The bytes that exchange sends, by name.
 hex() {
 	printf "$1" | od -An -tx1 | tr -d ' \n'
 }

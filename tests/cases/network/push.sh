@@ -30,7 +30,7 @@ git clone -q "$at/r.git" c || fail "control: it cannot be cloned outside"
 cd c || exit 1
 cp ../ca.crt .
 pushed() { git -c safe.directory='*' -C "$NET/r.git" rev-parse -q --verify "refs/heads/$1" >/dev/null; }
-# What docs/network.md shows, with this host; $1 is the branch.
+# The example of docs/network.md, with this host; $1 is the branch.
 cat >push.sh <<'I'
 export GIT_SSL_CAINFO=$PWD/ca.crt GIT_TERMINAL_PROMPT=0
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=http.https://web.example:8443/.extraHeader

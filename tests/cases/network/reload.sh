@@ -28,7 +28,7 @@ True False None True" ] || fail "$(cat out err)"
 expect 0 "$WARDFS" audit verify live
 
 echo '--- what was resolved under the old policy, and is tried under the new one'
-# The first address takes packets and answers none; then the second one is tried. What it says
+# The first address takes packets and answers none; then the second one is tried. Its answer
 # arrives.
 echo 'slow.example 203.0.113.99 203.0.113.10' >>"$NET/zone"
 policy "$HOME/pol" 'mode = allowlist' 'allow = slow.example:3000' 'connect-time = 1s'

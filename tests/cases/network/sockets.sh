@@ -91,7 +91,7 @@ policy 'mode = allowlist' "socket = $HOME/p/own.sock"
 expect 2 "$WARDFS" run --policy pol -- true
 has "$ERR" 'own.sock'
 
-# What is warned of.
+# The sockets about which run warns.
 for s in /run/docker.sock /run/podman/podman.sock /run/systemd/private /run/dbus/system_bus_socket \
 	/run/user/1000/bus /tmp/ssh-abc/agent.1 /run/user/1000/keyring/ssh /run/user/1000/gnupg/S.gpg-agent; do
 	policy 'mode = allowlist' "socket = $s"

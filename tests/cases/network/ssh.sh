@@ -45,7 +45,7 @@ export GIT_SSH_COMMAND
 wait_until 60 git clone -q "ssh://root@web.example$NET/ssh.git" control || fail "control: $(cat "$NET/sshd.log")"
 rm -r control
 
-# What runs inside: ssh wants a key that is its owner's alone, git a whole path.
+# The script inside: ssh wants a key that is its owner's alone, git a whole path.
 cat >inside.sh <<'I'
 cp key known "$HOME/" && chmod 600 "$HOME/key" || exit 99
 GIT_SSH_COMMAND="ssh -i $HOME/key -o UserKnownHostsFile=$HOME/known $1"

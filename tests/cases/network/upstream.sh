@@ -35,7 +35,7 @@ says NONAME python3 n.py tcp evil.example 80
 says '3 0' python3 n.py dns TXT secret.other.example
 says ECONNRESET sh -c 'curl -sS --max-time 60 -H "Host: other.example" http://web.example/ 2>&1 | grep -q reset && echo ECONNRESET'
 says ECONNRESET sh -c 'curl -sS -k --connect-to other.example:443:web.example:443 https://other.example/ 2>&1 | grep -q reset && echo ECONNRESET'
-# What the proxy refuses: its ConnectPort lacks 5001.
+# The proxy refuses port 5001: its ConnectPort lacks it.
 says ECONNRESET python3 n.py exchange echo.example 5001 00
 S
 cat >check.sh <<'S'
@@ -146,7 +146,7 @@ token=$(sed -n 's/^X-Wardfs: //p' "$NET/8889.log" | tail -1)
 expect 0 "$WARDFS" net verify-token --key key --destination echo.example:3000 "$token"
 has "$OUT" 'session      now'
 
-# What differs for an ordinary user has been seen.
+# The differences for an ordinary user end here.
 [ "$(id -u)" -eq 0 ] || exit 0
 
 echo '--- SOCKS5'

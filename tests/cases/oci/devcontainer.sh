@@ -20,7 +20,7 @@ cd "$W/work"
 echo secret >.env
 echo readme >README
 
-# What exists stays, and no link is followed.
+# Existing files stay, and no link is followed.
 expect 0 "$WARDFS" init --devcontainer --dry-run
 has "$OUT" '"--device=/dev/fuse"'
 [ ! -e .devcontainer ] || fail 'a dry run writes'

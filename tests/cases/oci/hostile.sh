@@ -21,7 +21,7 @@ n=0
 
 fresh() { # fresh [PROGRAM...]: the bundle as it should be
 	if [ $# -eq 0 ]; then set -- cat /workspace/README; fi
-	# What the runtime made to mount on.
+	# The runtime made this directory to mount on.
 	rm -rf "$b/rootfs/data"
 	bundle "$b" "$@"
 	volume "$b" "$work" /workspace
@@ -162,8 +162,8 @@ try 'of the host' /sys /data
 try 'device' /dev/null /data
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$W/sock"
 try 'socket' "$W/sock" /data
-# What the guard serves is not to be had around it: over a part, over all, as a second one; also
-# where other volumes are passed on.
+# No mount leads around the guard to files that it serves: over a part, over all, as a second one;
+# also where other volumes are passed on.
 host_policy 'policy = medium' '[volumes]' 'uncovered = pass'
 try 'lie over' "$W/other/file" /workspace/README
 try 'lie over' "$W/other" /workspace/sub
@@ -185,7 +185,7 @@ volume "$b" "$W/other/file" /workspace
 stopped 'no policy covers'
 rm -rf "$b/rootfs"
 
-# What the file says of volumes: by where they really are, not by what they are called.
+# The file decides about volumes by where they really are, not by their names.
 host_policy 'policy = medium' '[volumes]' "read = $W/other" "pass = $W/link2"
 ln -s "$W/work" "$W/link2"
 fresh sh -c 'cat /data/file; echo more >>/data/file || echo refused'
@@ -317,8 +317,8 @@ fresh sleep 600
 n=$((n + 1))
 expect 137 oci run -b "$b" "s$n"
 
-# CPU time, which the engine's group counts. What nobody holds refuses, unless the host's file
-# lets it go; the trail says so.
+# CPU time, which the engine's group counts. A limit that nobody can enforce refuses the container,
+# unless the host's file allows that; the trail says so.
 asks() { # asks LINE...: the policy
 	{
 		printf '[policy]\nversion = 1\nextends = medium\n'

@@ -23,7 +23,7 @@ echo readme >"$work/README"
 echo state >"$work/a.tfstate"
 PYTHONPATH=$WARD_SRC/tests/cases/oci/lib python3 "$WARD_SRC/tests/cases/oci/lib/manifests.py" "$deploy" "$W/maps"
 
-# The installer. What it does on the node is done here, or noted.
+# The installer. The test does its work on the node here, or notes it.
 mkdir -p bin host/usr/share/wardfs host/etc/containerd
 cp -r "$WARD_SRC/conf/oci" host/usr/share/wardfs/oci
 echo package >wardfs.deb

@@ -70,7 +70,7 @@ expect 0 "$WARDFS" audit verify svc
 expect 0 "$WARDFS" audit show --json svc
 has "$OUT" '"manager":"libpod"'
 has "$OUT" 'wardfs-oci exec'
-# What callers may not choose, they do not get; why is what podman says.
+# Callers do not get values that they may not choose; podman prints the reason.
 for a in wardfs.policy=high wardfs.policy=/etc/wardfs/floor.policy wardfs.polciy=low; do
 	expect 126 run --rm --annotation "$a" -v "$work:/workspace" box true
 	has "$ERR" wardfs.pol
@@ -104,7 +104,7 @@ expect 0 run --rm --cap-add SYS_ADMIN box grep CapBnd /proc/self/status
 has "$OUT" '0000000000000000'
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
 
-# What the page says.
+# The commands of the page.
 host_policy 'policy = medium' '[volumes]' 'engine = /var/lib/containers/storage' \
 	'engine = /run/containers/storage'
 mkdir "$HOME/app"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# Each shipped profile as the policy of a container. If wardfs-oci cannot enforce a line, it refuses
+# the container and names the line. If the host's file allows that, the trail names the line.
 # shellcheck disable=SC2154
-# Each shipped profile as the policy of a container. What wardfs-oci cannot hold of it refuses the
-# container, and is named. Where the host's file lets it go, the trail names it.
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"

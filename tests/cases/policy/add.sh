@@ -192,7 +192,7 @@ write = /" >out 2>&1 || code=$?
 expect 2 "$WARDFS" policy add read ../x
 has "$ERR" "$file:"
 hasnt "$ERR" "$file."
-# What people type who know other tools.
+# Words that people type who use other tools.
 expect 2 "$WARDFS" policy add net web.example
 has "$ERR" "no verb 'net': did you mean 'allow'?"
 # A name that looks like a secret and is not there yet: both lines speak of the day when it is.
@@ -235,7 +235,7 @@ expect 0 "$WARDFS" policy add --force allow g.example:443
 )
 expect 0 "$WARDFS" policy explain read x
 hasnt "$ERR" "no project"
-# What was written where, and what it allows; the same line twice is said to be there.
+# policy add names the file and what the line allows. It says that a repeated line is there already.
 expect 0 "$WARDFS" policy add allow told.example:443
 has "$OUT" "added to "
 has "$OUT" "$XDG_CONFIG_HOME/wardfs/projects/"

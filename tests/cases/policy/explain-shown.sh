@@ -55,7 +55,7 @@ has "$OUT" "wardfs run --write"
 agree 1 "EROFS" create "$k/new" touch "$k/new"
 grep -q "Read-only file system" out || fail "create: $(cat out)"
 agree 1 "EROFS" remove "$k/plain" rm -f "$k/plain"
-# What is not there, what lies beside it, and what a link leads to.
+# An absent file, a file beside it, and the target of a link.
 agree 1 "hide" read "$k/none" cat "$k/none"
 agree 1 "hide" read "$WARD_TMP/other/secret" cat "$WARD_TMP/other/secret"
 agree 1 "hide" read "${k}plain" cat "${k}plain"
@@ -78,7 +78,7 @@ agree 0 "allow" read "$k/sub/tool" cat "$k/sub/tool"
 has "$OUT" "rights  stat,list,read"
 agree 0 "allow" exec "$k/tool" "$k/tool"
 
-# What is closed refuses the start.
+# A closed file refuses the start.
 policy "[guard]\ndeny = $k\n[system]\nread = $k"
 agree 1 "rights" read "$k/plain" cat "$k/plain"
 grep -q "cannot be shown" out || fail "closed: $(cat out)"

@@ -22,7 +22,7 @@ set_up() {
 
 echo "--- more repositories than are remembered, made by a session: the next one starts, and writes into none"
 set_up
-# What the session would make; it takes longer through the guard.
+# The files that the session would make; it takes longer through the guard.
 python3 "$lib" make
 evil_all='for d in a/r4* v/lib.git; do mkdir -p $d/hooks && echo evil >$d/hooks/update; done; echo evil >>v/lib.git/config
 	echo ok >a/plain'

@@ -63,7 +63,7 @@ attempt() {
 		done
 	done
 }
-# What is guarded without any preparation.
+# These files are guarded without any preparation.
 attempt nothing : .githooks/pre-commit scripts/clean.sh tool.sh tunnel.sh agent.sh v/app/.git/config v/lib.git/config \
 	v/lib.git/hooks/update .git/modules/vendor/lib/config wt/.githooks/pre-commit wt/scripts/clean.sh wt/tool.sh \
 	.git/.githooks/post-receive odd/.git/.git/config

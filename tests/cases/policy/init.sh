@@ -189,7 +189,8 @@ printf '[project]\nname = "x"\n[project.urls]\nurl = "https://home.example"\n[[t
 printf '[package]\nname = "x"\n' >Cargo.toml
 mkdir .cargo && printf '[registries.own]\nindex = "sparse+https://crates.example/index/"\n' >.cargo/config.toml
 printf 'module x\n' >go.mod
-# What the owner's own tools are told, and the owner's list: known. No tool of this project: pip's.
+# wardfs knows the registries in the owner's configuration and in the owner's list. pip is no tool
+# of this project.
 mkdir -p "$HOME/.config/go" "$HOME/.config/wardfs"
 printf 'GOPROXY=https://go.example,direct\n' >"$HOME/.config/go/env"
 printf 'registry.example   the company'"'"'s\n' >"${XDG_CONFIG_HOME:-$HOME/.config}/wardfs/registries"
@@ -231,7 +232,7 @@ cp "$file" before
 expect 0 "$WARDFS" init --registries
 has "$ERR" "has all lines"
 has "$OUT" '; publish = 5173   ; vite'
-# What the file gives by now is not proposed again.
+# Hosts that the file allows by now are not proposed again.
 hasnt "$OUT" registry.example
 expect 0 "$WARDFS" policy add publish 8000:5173
 expect 0 "$WARDFS" policy add allow evil.example:443

@@ -57,7 +57,7 @@ expect 2 "$WARDFS" learn --write=../there.policy -- touch ran
 has "$ERR" "--force replaces it"
 [ ! -e ran ] || fail "the command ran"
 rm ../there.policy
-# What it repeats from the profile stands last, so that no learned line opens a *.pem.
+# The lines that learn repeats from the profile come last, so that no learned line opens a *.pem.
 expect 0 "$WARDFS" policy check
 [ -z "$OUT$ERR" ] || fail "check: $OUT$ERR"
 # Under it the same goes, and nothing else. The control: it goes under medium.
@@ -95,8 +95,8 @@ printf '[policy]\nversion = 1\n[files]\nread = /workspace/docs\n' >../part.polic
 expect 0 "$WARDFS" learn --policy ../part.policy -- cat docs/d
 has "$OUT" "deny  = /workspace
 "
-# What a policy of one's own guards, and what it lets only grow, the proposal keeps. The control:
-# without these lines it has neither.
+# The proposal keeps the guards of a policy of one's own, and lets only grow what that policy lets
+# only grow. The control: without these lines it has neither.
 mkdir -p log keys
 echo k >keys/k
 printf '[policy]\nversion = 1\nextends = medium\n' >../bare.policy
@@ -156,7 +156,7 @@ expect 0 "$WARDFS" run -- sh -c 'echo x >made.txt; echo x >second.txt'
 expect 1 "$WARDFS" run -- sh -c 'echo x >other.txt || exit 1'
 expect 0 "$WARDFS" learn --write -- sh -c 'echo x >second.txt'
 has "$ERR" "has all lines that were learned"
-# What the owner took away the second run misses: not written.
+# The second run fails without a right that the owner took away, so nothing is written.
 expect 1 "$WARDFS" learn --write -- sh -c 'cat lib/x/f.c >third.txt || exit 1'
 has "$ERR" "the proposal is not written"
 ! grep -q third "$own" || fail "it was written"
@@ -198,7 +198,7 @@ hasnt "$OUT" "write = /workspace
 has "$ERR" "the command succeeds, and nothing more is refused"
 expect 0 "$WARDFS" learn --once -- sh volatile.sh
 hasnt "$ERR" "again"
-# What differs in the second run is found there, and such a proposal is not written.
+# The second run finds the differences, and such a proposal is not written.
 rm -rf "$XDG_CONFIG_HOME/wardfs/projects"
 cat >second.sh <<'S'
 if [ -e been ]; then echo x >other.txt; else echo x >been; fi

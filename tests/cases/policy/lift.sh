@@ -92,7 +92,7 @@ for wrong in '/workspace/*/.env' '/workspace/app/.en?' '/workspace/**' '/workspa
 	has "$ERR" "$wrong"
 	expect 2 "$WARDFS" policy check
 	own_policy ''
-	# What is relative means a file here, to the command.
+	# A relative path means a file here, to the command.
 	case $wrong in /*) expect 2 "$WARDFS" policy add --lift-guard read "$wrong" ;; esac
 	reads 1 app/.env
 done

@@ -72,7 +72,8 @@ has "$ERR" "has no line 99999"
 expect 2 "$WARDFS" profile show medium:1x
 has "$ERR" "'1x' is not the number of a line"
 
-# What extends goes on looking for repositories; the whole says that it does not, and does not.
+# A profile that extends another goes on looking for repositories. An exported whole says that it
+# does not, and does not.
 git init -q later
 expect 0 "$WARDFS" policy explain --policy whole-medium.policy write /workspace/later/.git/config
 expect 1 "$WARDFS" policy explain --policy own-medium.policy write /workspace/later/.git/config

@@ -34,7 +34,7 @@ echo "--- no terminal, no answer: shown, and not taken over"
 expect 1 sh -c '"$WARDFS" init </dev/null'
 has "$OUT" "+ [files] read = /workspace/test.pem"
 has "$OUT" "/workspace/test.pem: now also stat,list,read,exec"
-# What only gives says of no right that is lost.
+# A proposal that only gives names no lost right.
 hasnt "$OUT" "append"
 has "$ERR" "wardfs init --accept $(digest)"
 ! may read test.pem || fail "in force without an answer"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # sudo wardfs run --policy FILE: FILE is root's word, and wardfs still reads the project's files
-# with the owner's rights. What an agent put into a repository leads root to no file that its
-# owner may not read, and opens no pipe.
+# with the owner's rights. Files that an agent put into a repository lead root to no file that its
+# owner may not read, and open no pipe.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"

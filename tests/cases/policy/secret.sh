@@ -85,7 +85,7 @@ mkdir -p .env.d/deep
 echo in >.env.d/deep/f
 [ "$(cat .env.d/deep/f)" = in ]
 rm -r .env.d sub/id_rsa
-# What git has may be written, and is the session's from then on.
+# A file that git has may be written, and is the session's from then on.
 echo 'VITE_URL=2' >>.env.production
 grep -qx VITE_URL=2 .env.production
 git restore .env.production

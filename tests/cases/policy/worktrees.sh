@@ -89,7 +89,7 @@ rm "$link"
 	[ ! -L "$link" ] || fail "shared without a word"
 	[ "$(printf '%s\n' "$OUT" | wc -l)" -le 26 ] || fail "$OUT"
 	has "$OUT" "lines serve it, so that git"
-	# What is not printed is written.
+	# The lines that are not printed are written.
 	grep -qx "read = $main/.git/hooks" "$link" || fail "$(cat "$link")"
 	expect 0 "$WARDFS" run -- git log
 	rm "$link"
@@ -101,8 +101,8 @@ rm "$link"
 answers y "$main" 0
 hasnt "$(cat "$WARD_TMP/said")" "$asked"
 
-# What cannot be one is not offered either: a copy, a git directory in the project, a link, somebody
-# else's.
+# wardfs does not offer the policy to a directory that cannot be a work tree: a copy, a git
+# directory in the project, a link, somebody else's.
 cp -r ../tree ../copy
 mkdir -p ../forged/fake/worktrees/x ../linked
 cp secret.key ../forged/
@@ -163,7 +163,7 @@ done
 	has "$OUT" 'work-main.policy"'
 	expect 0 "$WARDFS" policy add append /workspace/both
 	has "$ERR" "the policy of another one: $file"
-	# What a session here has of git by sharing stays, before and after.
+	# The rights on git that a session here has by sharing stay, before and after.
 	hasnt "$OUT" "[tree"
 	hasnt "$OUT" "$main/.git"
 	expect 1 "$WARDFS" run --policy medium -- cat secret.key

@@ -61,8 +61,8 @@ echo token >"$state/.credentials.json"
 expect 3 env -u ANTHROPIC_API_KEY "$WARDFS" run -- claude sh 'exit 3'
 hasnt "$ERR" "signed in"
 rm "$state/.credentials.json"
-# What a profile says of signing in is said before the command, until somebody has or gives a key.
-# The control: above.
+# A line before the command says how to sign in, until the agent has a login or gets a key. The
+# control: above.
 cp "$tools/lib/node_modules/@x/claude/cli.sh" "$tools/bin/codex"
 # It is for people at a terminal.
 at_terminal() { # at_terminal CMD...: each in a terminal
@@ -109,7 +109,7 @@ grep -q oauth-personal "$settings" || fail "$(cat "$settings")"
 ! grep -q gemini-api-key "$settings" || fail "$(cat "$settings")"
 expect 0 env GEMINI_API_KEY=k "$WARDFS" run -- gemini sh 'exit 0'
 grep -q gemini-api-key "$settings" || fail "$(cat "$settings")"
-# What medium refuses is refused, what it gives is given.
+# The refusals and rights of medium apply.
 expect 1 "$WARDFS" run -- claude sh 'cat .env'
 has "$ERR" "No such file"
 expect 2 "$WARDFS" run -- claude sh 'echo x >.git/hooks/pre-commit'
@@ -225,7 +225,7 @@ for name in claude codex gemini opencode aider; do
 	[ "$OUT" = hello ] || fail "$name: $OUT"
 	said="wardfs: using the profile $name, by the name of the program (--policy chooses another)"
 	hasnt "$ERR" refused
-	# What the profile seeds is said once.
+	# A line names the seeded files once.
 	expect 0 "$WARDFS" run -- "$name" hello
 	[ "$ERR" = "$said" ] || fail "$name: $ERR"
 	expect 0 "$WARDFS" policy check --strict "$name"
@@ -258,8 +258,8 @@ as_user -c '
 	[ "$(wc -l <~/.local/share/wardfs/agents/codex/log)" -eq 2 ]' || fail "an ordinary user"
 exit 0
 
-# What instructs or starts the agent in all projects is not for a session to change; the control:
-# what it remembers is.
+# A session cannot change files that instruct or start the agent in all projects. The control: it
+# can change what the agent remembers.
 cd "$HOME/proj" || exit 1
 for at in claude/rules/all.md claude/CLAUDE.local.md claude/CLAUDE.md claude/loop.md claude/statusline.sh \
 	codex/AGENTS.override.md codex/AGENTS.md codex/agents/a.toml codex/p.config.toml gemini/.agents/skills/s/SKILL.md \

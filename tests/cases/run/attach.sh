@@ -10,7 +10,7 @@ mark=9$$6
 trap '"$WARDFS" kill kept 2>/dev/null || :; "$WARDFS" kill both 2>/dev/null || :; "$WARDFS" kill dumb 2>/dev/null || :; wait' EXIT
 python3 "$WARD_SRC/tests/cases/run/lib/attach.py" || exit 1
 
-# Who came and went is in the trail.
+# The trail records who came and went.
 expect 0 "$WARDFS" audit show --json --kind exec both
 has "$OUT" "wardfs attach, number 1: joined"
 has "$OUT" "wardfs attach, number 1: left"

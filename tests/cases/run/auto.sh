@@ -162,7 +162,7 @@ for weaker in 'points = any-program 1' 'from = restricted 90' 'from = process 99
 	[ ! -e made ] || fail "$weaker: it was started"
 done
 picks '[auto]\nleast = none' process process
-# What a floor asks for more than this host has is refused by name.
+# A floor that asks for more than this host has is refused by name.
 printf '[container]\nengine = kata\n' | cat ../process.policy - >../kata.policy
 expect 125 with_floor '[auto]\npoints = any-program 500' "$WARDFS" run --policy ../kata.policy -- touch made
 has "$ERR" "ask for at least mode 'docker'"
@@ -255,7 +255,7 @@ has "$OUT" '"risk"'
 expect 0 "$WARDFS" risk
 has "$OUT" 'writes-project'
 has "$OUT" '[files] write = /workspace'
-# What costs nothing is counted, and told when asked.
+# Rows that cost nothing are counted, and shown when asked.
 has "$OUT" 'more rows, which cost nothing here (-v prints them)'
 hasnt "$OUT" 'tool-payments'
 expect 0 "$WARDFS" risk -v

@@ -125,7 +125,7 @@ for call in rename link; do
 done
 expect 0 "$WARDFS" exec glass -- sh -c 'echo new >.env'
 [ "$(cat .env)" = new ] || fail "it was not written"
-# What is open goes with it.
+# The open file goes with the grant.
 "$WARDFS" exec glass -- python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/break-glass-reader.py")" >../reader 2>&1 &
 reader=$!
 wait_until 60 grep -q 'break glass is over' ../glass.err || fail "$(cat ../glass.err)"

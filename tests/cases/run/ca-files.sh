@@ -32,7 +32,7 @@ for name in NODE_EXTRA_CA_CERTS SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE 
 	hasnt "$ERR" "not passed on"
 done
 expect 1 env "SSL_CERT_FILE=$c/ca.crt" "$WARDFS" run -- sh -c 'echo x >>"$1" || exit 1' sh "$c/ca.crt"
-# What every view shows needs nothing.
+# A directory that every view shows needs no line.
 expect 0 env SSL_CERT_DIR=/etc/ssl/certs "$WARDFS" run -- env
 has "$OUT" SSL_CERT_DIR=/etc/ssl/certs
 hasnt "$ERR" "not passed on"

@@ -25,7 +25,7 @@ echo secret >runner-secret
 project pr
 cd pr || exit 1
 cat >hostile.sh <<'END'
-# What the page says that a test cannot do; each line of it would be a fault.
+# A test cannot do these commands of the page; each line of output would be a fault.
 [ -z "${RUNNER_TOKEN-}" ] || echo "the token"
 cat "$1/runner-secret" 2>/dev/null && echo "another file"
 ls "$1/pr" 2>/dev/null && echo "the checkout"

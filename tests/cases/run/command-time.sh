@@ -33,7 +33,7 @@ has "$ERR" "[limits] command = 1s ended 1 command of the agent: wardfs audit sho
 expect 0 "$WARDFS" audit show --json --kind limit ended
 has "$OUT" '"name":"command"'
 has "$OUT" "its 1s are over; ended: bash -c trap"
-# What listens to SIGTERM may clean up.
+# A command that handles SIGTERM may clean up.
 name=cleaned
 expect 0 agent 0 sh -c 'trap "echo cleaned; exit 3" TERM; echo ready; while :; do sleep 0.1; done'
 has "$OUT" "cleaned

@@ -66,8 +66,8 @@ has "$ERR" "does not take such a request"
 asked r1 '{"verb":"status"}' 0 'run -' -
 asked m1 '{"verb":"status"}' 0 'mount -' -
 expect 0 "$WARDFS" exec r1 true
-# What a session made itself is no secret to it, which explain cannot know: it names the session and
-# what asks it.
+# A file that a session made is no secret to it. explain cannot see that: it names the session and
+# the command that asks it.
 expect 0 "$WARDFS" exec r1 -- sh -c 'echo made >.env'
 explained() { (cd project && "$WARDFS" policy explain read .env); }
 expect 1 explained

@@ -10,7 +10,7 @@ project "$HOME/proj"
 cd "$HOME/proj" || exit 1
 state=$HOME/.local/share/wardfs/agents/convention
 
-# The three places. What was in memory is gone the next time, what is kept is there.
+# The three places. Files in memory are gone the next time, kept files are there.
 expect 0 "$WARDFS" run --policy convention -- sh -c 'pwd; echo a >/workspace/a; echo b >b; echo c >/var/agent/state/c; echo d >~/d'
 [ "$OUT" = /workspace/repo ] || fail "begins in $OUT"
 [ "$(cat b)$(cat "$state/c")" = bc ] || fail "not on the host"
@@ -36,7 +36,7 @@ for d in $OUT; do
 done
 has "$OUT" /workspace/repo # control: what may be written is found
 
-# What the host executes later, and what the project says to wardfs, as in medium.
+# Files that the host executes later, and files by which the project instructs wardfs, as in medium.
 for name in .git/hooks/post-commit .wardfs.policy .wardfs.propose; do
 	expect 2 "$WARDFS" run --policy convention -- sh -c 'echo x >"$0"' "$name"
 	[ ! -e "$name" ] || fail "written: $name"
@@ -46,9 +46,8 @@ expect 0 "$WARDFS" run --policy convention -- sh -c 'mkdir sub && echo x >sub/.w
 # git works as ever.
 expect 0 "$WARDFS" run --policy convention -- sh -c 'git add -A && git -c user.name=a -c user.email=a@b commit -qm inside && git log --oneline | wc -l'
 
-# What lies in memory is bounded, and counts as memory.
-# What build tools look for in every directory is no news, as in medium; what opens it is. The
-# control: without the line of the profile.
+# Files in memory are bounded, and count as memory. The lookups of build tools in every directory
+# are no news, as in medium; an open is. The control: without the line of the profile.
 echo key >.env
 expect 0 "$WARDFS" run --policy convention -s looked -- sh -c '[ ! -e .env ] && [ ! -e /workspace/.env.local ]'
 [ -z "$ERR" ] || fail "said: $ERR"

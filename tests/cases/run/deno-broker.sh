@@ -9,7 +9,7 @@ if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside
 fi
 . "$WARD_SRC/tests/lib.sh"
-# What is listed for execution cannot lie in /var/tmp.
+# A program that is listed for execution cannot lie in /var/tmp.
 mount -t tmpfs tmpfs /srv
 HOME=/srv/home
 export HOME
@@ -78,7 +78,7 @@ has "$OUT" "run /bin/true"
 has "$OUT" "Deno asked for run: git"
 has "$OUT" "Deno asked for run: ls"
 has "$OUT" "secret.txt"
-# What would permit each: a program, a file outside of the trees, and what no line permits.
+# The advice for each: a program, a file outside of the trees, and a right that no line gives.
 has "$OUT" "to permit: exec = /bin/true
     in:        [process] of "
 has "$OUT" "to permit: read = /etc/hostname

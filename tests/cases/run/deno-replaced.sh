@@ -9,7 +9,7 @@ set -eu
 if [ "${1-}" != inside ]; then
 	exec unshare -m --propagation private sh "$0" inside
 fi
-# What is listed for execution cannot lie in /var/tmp.
+# A program that is listed for execution cannot lie in /var/tmp.
 mount -t tmpfs tmpfs /srv
 TOP=/srv/top
 mkdir $TOP

@@ -142,7 +142,7 @@ expect 0 "$WARDFS" run --dry-run -- touch made
 expect 0 "$WARDFS" run -- touch made
 [ -e made ] || fail "control: the command did not run"
 
-# What it tells: sources with their lines, variables without the caller's values.
+# The output: sources with their lines, variables without the caller's values.
 put key.policy '[env]
 pass = SOME_API_KEY
 set = COLOR=blue'

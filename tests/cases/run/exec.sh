@@ -27,8 +27,8 @@ session one --policy ../base.policy
 wait_until 60 pgrep -f "^sleep $mark\$" || fail "the command does not run"
 before=$(readlink "/proc/$(pgrep -f "^sleep $mark\$" | head -n 1)/ns/mnt")
 
-# What leads past the sandbox is not taken along; the control: a file, by a descriptor that can read
-# it.
+# exec does not take descriptors along that lead past the sandbox; the control: a file, by a
+# descriptor that can read it.
 expect 0 "$WARDFS" exec one -- cat <../base.policy
 has "$OUT" 'hide = *.pem'
 expect 2 "$WARDFS" exec one -- true <..

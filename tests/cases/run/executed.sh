@@ -106,7 +106,7 @@ named 'mkdir -p .hg; echo shared >.hg/requires' .hg/requires
 echo "--- what packages bring along for their own CI is counted; at the top, and all else of them, is named"
 silent 'mkdir -p node_modules/a/.github/workflows; echo x >node_modules/a/.github/workflows/ci.yml; echo x >node_modules/a/.travis.yml'
 named 'mkdir -p vendor/b/.circleci; echo x >vendor/b/.circleci/config.yml; echo x >vendor/b/AGENTS.md' vendor/b/AGENTS.md
-has "$ERR" "(besides 1 of CI in installed packages"
+has "$ERR" "(and 1 CI file in installed packages, which no CI runs)"
 named 'mkdir -p lib/.circleci; echo x >lib/.circleci/config.yml' lib/.circleci
 
 echo "--- an old time, another name and a move do not help"

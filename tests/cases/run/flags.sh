@@ -25,7 +25,7 @@ expect 0 "$WARDFS" run --read ../other/file -- cat ../other/file
 expect 2 "$WARDFS" run --write ../other/file -- true
 expect 2 "$WARDFS" run --read ../nowhere/at/all -- true
 
-# What is given is taken literally, and cannot smuggle lines into the policy.
+# wardfs takes options literally, so they cannot smuggle lines into the policy.
 mkdir 'we ird*[x]' && touch 'we ird*[x]/a' weirdx
 expect 1 "$WARDFS" run --read 'we ird*[x]' -- touch 'we ird*[x]/a'
 expect 0 "$WARDFS" run --read 'we ird*[x]' -- touch weirdx
@@ -76,7 +76,8 @@ has "$OUT" "WARDFS_SESSION=envs"
 grep -rq -e hunter2 -e 42x42 "$XDG_STATE_HOME" && fail "a value reached the trail"
 grep -rq SECRET_TOKEN "$XDG_STATE_HOME" || fail "the name is not in the trail"
 expect 2 "$WARDFS" run --env '1bad' -- true
-# What is not set here is not set inside, and that is said; control: what is set, if to nothing.
+# A variable that is not set here is not set inside, and a line says so. Control: one that is set to
+# nothing.
 expect 0 env EMPTY= "$WARDFS" run --env NOWHERE_SET --env EMPTY -- sh -c 'echo "${NOWHERE_SET-unset} ${EMPTY-unset}."'
 [ "$OUT" = "unset ." ] || fail "$OUT"
 has "$ERR" "--env NOWHERE_SET: the variable is not set here, and not set inside"

@@ -14,7 +14,7 @@ mkdir back slow
 "$WARD_BUILD/tests/support/foldfs" exact "$WARD_TMP/back" "$WARD_TMP/slow" &
 server=$!
 session=
-# What waits for the server can only end once that goes on.
+# Processes that wait for the server can end only after the server goes on.
 cleanup() {
 	kill -CONT $server 2>/dev/null || :
 	[ -z "$session" ] || kill "$session" 2>/dev/null || :

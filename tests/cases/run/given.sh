@@ -22,7 +22,7 @@ got=0
 run -- sh -c 'cat big; exit 3' >../copy || got=$?
 is "status" 3 $got
 cmp ../big ../copy || fail "the end was lost"
-# What the command leaves running may write for ever.
+# A process that the command leaves running may write for ever.
 timeout 60 "$WARDFS" run -- sh -c 'yes & echo over; sleep 0.2' >../yes || fail "it never ended: $?"
 grep -q over ../yes || fail "nothing arrived"
 rm ../yes

@@ -61,7 +61,7 @@ expect 0 "$WARDFS" run -- sh -c 'git add f && git commit -qm x'
 expect 0 "$WARDFS" run -- sh -c 'git config --global user.name Bot && git config user.name'
 has "$OUT" Bot
 
-# What cannot be read, or is no file, is as if it were not there.
+# A configuration that cannot be read, or is no file, counts as absent.
 rm ~/.gitconfig
 mkfifo ~/.gitconfig
 expect 0 "$WARDFS" run -- true

@@ -43,7 +43,7 @@ expect 1 "$WARDFS" run --policy ../fresh.policy -- sh -c 'test -e ~/.mine'
 (cd ../b && expect 1 "$WARDFS" run -- sh -c 'test -e ~/.npm || test -e "$1" || test -e "$2"' sh "$home" "$state") || exit 1
 expect 1 "$WARDFS" run -- test -e "$state/homes"
 
-# What steers later programs does not last, however it was hidden; nor does it reach the host.
+# Files that steer later programs do not last, however they were hidden, and do not reach the host.
 expect 0 "$WARDFS" run -- sh -c 'cd && for f in .bashrc .profile .gitconfig .npmrc; do echo evil >$f; done
 	mkdir -p .config/git .cargo kept/git && echo "[core]" >.config/git/config && echo evil >.cargo/config.toml
 	echo evil >kept/git/config && cat .bashrc .cargo/config.toml'
@@ -59,7 +59,7 @@ expect 1 "$WARDFS" run -- sh -c 'test -e ~/.config/git/config'
 for f in .npmrc .bashrc .profile .gitconfig; do
 	[ "$(cat ~/$f)" = "# of the host" ] || fail "$f of the host"
 done
-# What looks like a secret is the session's own that makes it. No later one has it.
+# A file with the name of a secret belongs to the session that makes it. No later session has it.
 expect 0 "$WARDFS" run -- sh -c 'echo own >~/.netrc; cat ~/.netrc'
 [ "$OUT" = own ] || fail "control: its own: $OUT"
 expect 1 "$WARDFS" run -- sh -c 'cat ~/.netrc'
@@ -81,7 +81,8 @@ wait $one || fail "the first: $(cat one.err)"
 [ "$(cat one.out)" = "own
 second" ] || fail "two at once: $(cat one.out)"
 
-# What it holds counts, of whatever session. A closed directory hides nothing from the count.
+# The content of the home counts, whatever session made it. A closed directory hides nothing from
+# the count.
 expect 0 "$WARDFS" run --policy ../small.policy -- sh -c 'mkdir ~/c && head -c 40000 /dev/zero >~/c/big && chmod 0 ~/c'
 expect 1 "$WARDFS" run --policy ../small.policy -- sh -c 'head -c 40000 /dev/zero >~/more'
 has "$ERR" "[quota /agent-home] growth = "
@@ -180,7 +181,7 @@ expect 0 "$WARDFS" run -- sh -c 'echo x >~/x; id -u'
 home=$(find "$XDG_STATE_HOME/wardfs/homes/4711" -name home)
 [ "$(stat -c '%a %u' "$home" "$home/x")" = "700 4711
 644 4711" ] || fail "whose: $(stat -c '%a %u %n' "$home" "$home/x")"
-# What it holds counts there too, though the owner may not look into root's directory.
+# The content counts there too, though the owner may not look into root's directory.
 expect 0 "$WARDFS" run --session counted -- true
 left=$(grep -a -o 'growth = [0-9]*$' "$XDG_STATE_HOME/wardfs/sessions/counted/policy")
 [ "$left" = "growth = $((10 * 1024 * 1024 * 1024 - 2))" ] || fail "left of 10G, 2 bytes used: $left"

@@ -58,7 +58,7 @@ unset SUDO_UID SUDO_GID SUDO_USER
 # Without sudo, as root in somebody else's directory: the owner of the source.
 expect 0 "$WARDFS" run -- id -u
 has "$OUT" 4711
-# What that owner may not do on the host, the guard cannot do either (control: root's may).
+# The guard cannot do more than that owner may do on the host (control: root's may).
 echo secret >../root-only
 chmod 600 ../root-only
 mv ../root-only .

@@ -54,7 +54,7 @@ hostile hardlink-through 'leads through a link'
 hostile hardlink-absent 'which it does not contain'
 hostile whiteout-dotdot 'contains the invalid whiteout'
 hostile whiteout-empty 'contains the invalid whiteout'
-# What no session could start from is not stored either.
+# An image from which no session could start is not stored either.
 for kind in $(python3 "$images" wrong); do
 	hostile "$kind" 'in the configuration of the image is not valid'
 	expect 0 "$WARDFS" image list
@@ -80,7 +80,7 @@ hostile layers 'more than 128 layers'
 hostile blob-link 'Too many levels of symbolic links'
 hostile bomb 'takes it for a compression bomb'
 
-# What no session gets is left out, and said.
+# Files that no session gets are left out, and a line says so.
 make odd
 expect 0 "$WARDFS" image pull ./odd
 has "$ERR" 'setuid and setgid bits and file capabilities from 2 files'

@@ -49,7 +49,7 @@ PATH=$PATH:/nowhere/of/the/host inside env
 hasnt "$OUT" /nowhere/of/the/host
 hasnt "$OUT" /etc/ssl
 
-# What it lacks is not found there, and the host is no advice.
+# Files that the image lacks are not found there, and the advice is not about the host.
 expect 127 "$WARDFS" run --image "$image" -- perl -v
 has "$ERR" "not found in the image $image"
 
@@ -110,7 +110,7 @@ ln -s /etc "$linked/usr"
 expect 0 "$WARDFS" run --image "$linked" -- ls -l /usr/passwd
 [ ! -e "$linked/opt/etc/hostname" ] || fail 'the session wrote into the image'
 
-# What is no image, and what would show or hold what is ours.
+# Directories that are no image, and images that would show or contain files of wardfs.
 refuse() {
 	expect 2 "$WARDFS" run --image "$1" -- true
 	has "$ERR" "$2"
@@ -155,7 +155,7 @@ refuse "$WARD_TMP/all/image" 'another user can change'
 chmod 1777 "$WARD_TMP/all"
 expect 0 "$WARDFS" run --image "$WARD_TMP/all/image" -- true
 
-# What is mounted in it nobody has looked at; where the session has its own it does not show.
+# Nobody has looked at a mount in the image. It does not show where the session has its own.
 mount -t tmpfs none "$image/opt"
 mounted=$(expect 2 "$WARDFS" run --image "$image" -- true && printf %s "$ERR") || {
 	umount "$image/opt"

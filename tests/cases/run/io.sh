@@ -43,7 +43,7 @@ exec 8>&- 9<&-
 python3 "$WARD_SRC/tests/cases/run/lib/io-hold.py" &
 holder=$!
 wait_until 60 test -e held || fail "nothing was opened"
-# What was closed before may be told of a moment longer.
+# A file that was closed before may be listed a moment longer.
 counted() {
 	[ "$(field 'len(io["handles"]) + io["more"]')" = 701 ]
 }

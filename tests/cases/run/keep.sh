@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --keep: a session outlives its first command. What still runs in it, and how it ends.
+# --keep: a session outlives its first command. Programs that still run in it, and how it ends.
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"
@@ -17,7 +17,7 @@ OUT=$("$WARDFS" run --keep --session kept -- sh -c "sleep $mark >/dev/null 2>&1 
 has "$(cat ../err)" "wardfs exec kept"
 expect 0 "$WARDFS" ps
 has "$OUT" kept
-# What it started lives on, and others may join it.
+# Programs that the command started live on, and others may join them.
 expect 0 "$WARDFS" exec kept -- pgrep -f "sleep $mark"
 expect 0 "$WARDFS" exec kept -- sh -c 'echo second >left'
 [ "$(cat left)" = second ] || fail "no file was left"
@@ -53,7 +53,7 @@ has "$OUT" "ended by wardfs kill"
 expect 6 "$WARDFS" run --session plain -- sh -c "sleep $mark >/dev/null 2>&1 & exit 6"
 wait_until 60 ended "$mark" || fail "it outlived its session"
 expect 2 "$WARDFS" exec plain -- true
-# What cannot start is no session that goes on; a wall clock ends one that does.
+# A session that cannot start does not go on. A wall clock ends one that does.
 expect 127 "$WARDFS" run --keep --session bad -- no-such-program
 expect 2 "$WARDFS" exec bad -- true
 printf '[policy]\nversion = 1\nextends = medium\n[limits]\nwall = 10s\n' >../wall.policy

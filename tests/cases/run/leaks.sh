@@ -47,7 +47,7 @@ has "$OUT" reached
 expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py host.sock
 hasnt "$OUT" reached
 expect 1 "$WARDFS" run -- /usr/bin/python3 connect.py /workspace/host.sock
-# What makes a socket itself reaches it.
+# A command that makes a socket itself reaches it.
 expect 0 "$WARDFS" run -- /usr/bin/python3 -c "$(cat "$WARD_SRC/tests/cases/run/lib/leaks-own.py")"
 has "$OUT" own
 
@@ -57,7 +57,7 @@ cp "$WARD_SRC/tests/cases/run/lib/leaks-inside.py" inside.py
 "$WARDFS" run -- /usr/bin/python3 inside.py >inside.said 2>&1 &
 inside=$!
 wait_until 60 test -e inside-listens || fail "nobody listens inside: $(cat inside.said)"
-# What it prints comes by way of the supervisor, and can be later than the file.
+# The output comes by way of the supervisor, and can be later than the file.
 wait_until 60 grep -q own inside.said || fail "the command does not reach itself: $(cat inside.said)"
 expect 1 python3 connect.py inside.sock
 has "$ERR" ConnectionRefusedError

@@ -142,7 +142,7 @@ for verb in "run --policy" "policy show --policy" "policy check"; do
 done
 cd .. || exit 1
 
-# What runs is told escaped, also where JSON alone would let it through (U+009B: a C1 control).
+# The command is printed escaped, also where JSON alone would let it through (U+009B: a C1 control).
 csi=$(printf '\302\233')
 "$WARDFS" run --session shown -- sh -c 'touch up; sleep 600' "${ESC}[1m" "$csi" "$(printf '\377')" &
 run=$!
@@ -248,7 +248,7 @@ has "$OUT" "w.policy:5"
 expect 1 "$WARDFS" policy explain read /etc/shadow
 has "$OUT" "in no tree"
 has "$OUT" "wardfs run --read /etc/shadow"
-# What every session sees all the same, and what it has of its own in the host's place.
+# Files that every session sees, and files of its own in the host's place.
 expect 0 "$WARDFS" run -- cat /usr/bin/env
 expect 0 "$WARDFS" policy explain read /usr/bin/env
 has "$OUT" "every session sees this path as it is on the host, read-only"
@@ -266,8 +266,8 @@ hasnt "$OUT" "in no tree"
 expect 0 "$WARDFS" policy explain stat /
 hasnt "$OUT" "in no tree"
 
-# What no rule would change is refused with its reason, and no rule is proposed; of a directory the
-# bit runs nothing.
+# An act that no rule would allow is refused with its reason, and no rule is proposed. The bit of a
+# directory runs nothing.
 expect 1 "$WARDFS" run -- sh -c 'mkdir shared && chmod g+s shared && : >tool && chmod 4755 tool'
 has "$ERR" "setattr /workspace/tool (built-in)"
 expect 0 "$WARDFS" audit denials

@@ -42,8 +42,8 @@ for view in minimal readonly; do
 	expect 0 "$WARDFS" run --policy "../$view.policy" -- cat /proc/self/mountinfo
 	bad=$(printf '%s\n' "$OUT" | python3 ../flags.py "$PWD" $eph) || fail "view $view"
 	[ -z "$bad" ] || fail "view $view: $bad"
-	# What wardfs mounts has a name without meaning; of a tree without a place of its own
-	# nothing shows.
+	# The mounts of wardfs have names without meaning; a tree without a place of its own shows
+	# nothing.
 	hasnt "$OUT" "$(realpath ../state)"
 	has "$OUT" " / /workspace "
 	has "$OUT" " $(realpath .) " # the control: a tree at its own path is a mount point there

@@ -94,9 +94,10 @@ for i in 1 2; do
 	hasnt "$ERR" "the project is"
 done
 
-# One session in a directory of projects does not make them part of it: each that was there before
-# it, and that no session made, is a project of its own, from within it, too. What sessions make is
-# none, nor is what they make of another directory.
+# One session in a directory of projects does not make them part of it. Each directory that was
+# there before the session, and that no session made, is a project of its own, from within it, too.
+# A directory that a session makes is no project, and neither is a project that it makes of another
+# directory.
 cd "$WARD_TMP" || exit 1
 printf '[policy]\nversion = 1\n[tree /workspace]\nsource = .\n[files]\nwrite = /workspace\n' >open.policy
 mkdir -p many/app/src many/file many/plain many/late

@@ -71,7 +71,7 @@ OUT=$(tried open "$places")
 /data exec loader library
 $WARD_TMP/data exec loader library
 /scratch exec loader library" ] || fail "control: $OUT $(cat .err)"
-# What a rule says of a whole tree, its mount says too.
+# A rule about a whole tree applies to its mount, too.
 policy closed /workspace/inner /data /scratch
 OUT=$(tried closed "$places")
 [ "$OUT" = "/workspace exec loader library
@@ -92,7 +92,7 @@ OUT=$(tried all "$places")
 /data - - -
 $WARD_TMP/data - - -
 /scratch - - -" ] || fail "all: $OUT $(cat .err)"
-# What is less than a tree is the guard's alone: see docs/adr/0022.
+# The guard alone enforces a rule about part of a tree: see docs/adr/0022.
 policy part /workspace/dl '/dat?'
 OUT=$(tried part "/workspace/dl /data")
 [ "$OUT" = "/workspace/dl - loader library

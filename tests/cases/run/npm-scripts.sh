@@ -11,7 +11,7 @@ for tool in npm node; do
 done
 NPM="npm install --offline --foreground-scripts --no-audit --no-fund --no-update-notifier --loglevel error"
 
-# What the script of a package would do that is after more than its own installation.
+# The script of a package that is after more than its own installation.
 mkdir -p "$HOME/.ssh" dep
 cat >dep/reach.js <<'J'
 const fs = require('fs'), net = require('net'), [stage, home, port] = process.argv.slice(2)
@@ -93,11 +93,11 @@ fresh "$WARD_TMP/inside"
 DEPLOY_TOKEN=t expect 0 "$WARDFS" run --session scripts -- $NPM ./dep-1.0.0.tgz
 has "$ERR" "refused"
 for stage in preinstall install postinstall; do
-	# What a package needs: its own place, and the project's.
+	# A package needs these: its own place, and the project's.
 	[ -e "node_modules/dep/built-$stage" ] || fail "$stage did not run"
 	is $stage own ok
 	is $stage source ok
-	# What it does not.
+	# It does not need these.
 	is $stage env ENOENT
 	is $stage hook EACCES
 	is $stage npmrc EACCES

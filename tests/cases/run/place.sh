@@ -31,7 +31,7 @@ has "$ERR" "the project is $PWD/shared, and all users of this host share it. $re
 (cd shared && expect 0 "$WARDFS" run -- true && has "$ERR" "$reaches")
 runs shared/mine
 has "$ERR" "the project is $PWD/shared, and all users"
-# What the line says helps, and so does a policy for the directory itself: it was chosen.
+# The command in the line helps, and so does a policy for the directory itself: it was chosen.
 (cd shared/mine && expect 0 "$WARDFS" init)
 runs shared/mine
 hasnt "$ERR" "$reaches"
@@ -42,4 +42,14 @@ hasnt "$ERR" "$reaches"
 echo "--- homes"
 runs /home
 has "$ERR" "the project is /home, and home directories lie in it. $reaches"
+# One's own home in it: refused, with what to do. Control: a project in that home.
+mkdir -p homes/me/p
+(
+	export HOME="$PWD/homes/me"
+	cd homes || exit 1
+	expect 125 "$WARDFS" run -- true
+	has "$ERR" "because your home directory does; change into the directory of one project"
+	cd me/p || exit 1
+	expect 0 "$WARDFS" run -- true
+)
 exit 0

@@ -25,7 +25,8 @@ for what in 'mkfifo .git' 'mkdir .git; mkfifo .git/config .git/HEAD' 'mkdir .git
 	hasnt "$ERR" shadow
 done
 
-# What cannot be followed to its end: refused before anything starts, and which one it is.
+# Configuration that cannot be followed to its end: wardfs refuses before anything starts, and names
+# the file.
 for what in 'echo "gitdir: .git" >.git' 'mkdir .git; truncate -s 10G .git/config' \
 	'mkdir -p .git/modules; cd .git/modules; for i in $(seq 40); do mkdir d; cd d; done'; do
 	left "$what"

@@ -12,7 +12,7 @@ cd "$HOME/proj" || exit 1
 echo token >.env
 echo code >code
 
-# low: an ephemeral workspace. What is written is there until the end, and nowhere on the host.
+# low: an ephemeral workspace. Files written there exist until the end, and nowhere on the host.
 expect 0 "$WARDFS" run --policy low -- sh -c 'pwd; ls; echo x >y; cat y'
 [ "$OUT" = "/workspace
 x" ] || fail "low: $OUT"
@@ -20,7 +20,7 @@ x" ] || fail "low: $OUT"
 expect 1 "$WARDFS" run --policy low -- cat "$HOME/proj/code"
 expect 0 "$WARDFS" run --policy low -- stat -f -c '%b %S' /workspace
 [ "$((${OUT% *} * ${OUT#* }))" -eq 268435456 ] || fail "low: not 256M but $OUT"
-# What does not fit is refused; in a smaller one, since it all lies in memory.
+# A file that does not fit is refused; in a smaller tree, since all of it lies in memory.
 sed 's/tmpfs:256M/tmpfs:16M/; /^name/d' "$WARD_SRC/conf/profiles/low.policy" >small.policy
 grep -q 'tmpfs:16M' small.policy || fail "control: the profile has changed"
 expect 0 "$WARDFS" run --policy small.policy -- dd if=/dev/zero of=fits bs=1M count=12

@@ -42,7 +42,7 @@ both() {
 	has "$(cat ../err)" "$3"
 }
 
-# What is listed works: by a link's name, by the name behind it, as a link of one's own.
+# A listed program works: by a link's name, by the name behind it, as a link of one's own.
 list 0 'cat /etc/hostname && /usr/bin/cat /etc/hostname && exec /bin/cat /etc/hostname'
 [ "$(printf '%s\n' "$OUT" | grep -c wardfs)" = 3 ] || fail "$OUT"
 # Unlisted: by path, PATH, symbolic link; a copy in the tree, in /tmp, in the home, in /dev/shm.
@@ -149,7 +149,7 @@ printf '%s\nexec = /usr/bin/cat\nexec = /usr/bin/ldd\n' "$head" >../script.polic
 expect 0 "$WARDFS" run --policy ../script.policy -- cat /etc/hostname
 has "$ERR" "which is not listed: it will not run"
 
-# What cannot be held is refused by name.
+# A list that cannot be enforced is refused by name.
 printf '%s\nexec = /bin/sh\nexec = /tmp/tool\n' "$head" >../tmp.policy
 expect 2 "$WARDFS" run --policy ../tmp.policy -- sh -c true
 has "$ERR" "beneath /tmp"

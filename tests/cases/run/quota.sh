@@ -44,8 +44,8 @@ expect 0 "$WARDFS" policy reload m1 ./p
 if echo x >>mnt/a 2>/dev/null; then fail "more than the limit is there already"; fi
 [ "$(df --output=size,avail -B1 mnt | tail -n 1 | awk '{ print $1, $2 }')" = "1024 0" ] || fail "df: $(df -B1 mnt)"
 rm mnt/a mnt/b mnt/c
-# What was closed a moment ago may be open still where it is counted; then its bytes count until
-# that is over.
+# A file that was closed a moment ago may still count as open; then its bytes count until that is
+# over.
 uses() { [ "$(used)" = "$1" ]; }
 wait_until 60 uses "0 1024 0 True" || fail "removed: $(used)"
 # A quota that was not there is not added to what is open: said by name, the old policy stays.

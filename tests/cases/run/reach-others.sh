@@ -21,7 +21,7 @@ echo up >../../own/file
 cd ../../own/sub || exit 1
 expect 0 "$WARDFS" run -- cat ../file
 
-# What the owner may not enter, root does not open for them.
+# Root does not open directories for owners who may not enter them.
 mkdir -p "$WARD_TMP/closed/pub" "$WARD_TMP/theirs"
 echo closed >"$WARD_TMP/closed/pub/file"
 chown -R 4711:4711 "$WARD_TMP/theirs"

@@ -36,7 +36,7 @@ closed "[guard] secret = id_rsa" "$k/id_rsa" --read "$k/id_rsa"
 closed "[guard] secret = .[Ee][Nn][Vv]" "$k/.env" --read "$k/plain" --read "$k/.env"
 closed "[guard] secret = id_rsa" "$k/id_rsa" --read "$k/public"
 closed "[guard] hide = plain" "$k/plain" --read "$k/plain" --hide plain
-# What is not started is not rehearsed as if it were.
+# A command that is not started is not rehearsed as if it were.
 expect 125 "$WARDFS" run --dry-run --read "$k/id_rsa" -- true
 has "$OUT$ERR" "[guard] secret = id_rsa"
 
@@ -99,7 +99,7 @@ for rule in "hide = plain" "noexec = plain"; do
 	has "$ERR" "until the session ends"
 done
 expect 0 "$WARDFS" kill shows
-# What is shown stands in the trail.
+# The trail has the files that the session was shown.
 expect 0 "$WARDFS" run --session shown --read "$k/plain" -- true
 expect 0 "$WARDFS" audit export shown
 has "$OUT" "$k/plain"

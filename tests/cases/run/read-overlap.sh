@@ -165,7 +165,7 @@ for d in "$top/p/sub" "$WARD_TMP/part"; do
 	closed /other/secret
 	rm .wardfs.policy
 done
-# What the other one could not do anyhow takes nothing: a name that is read alone, in one that is
+# A rule takes nothing if the other tree did not give it: a name that is read alone, in one that is
 # read.
 other '[guard]\nread = /workspace/secret\n' "$top" read
 expect 0 "$WARDFS" run --policy "$WARD_TMP/own.policy" -- cat /other/p/secret

@@ -28,8 +28,8 @@ opens() {
 	"$WARDFS" audit export "$1" | grep '"kind":"open"' | grep '"verdict":"allow"' | grep -cF "\"path\":\"$2\"" || :
 }
 
-# The control: a name that nobody names is not there. What is named is read, mapped, run, and each
-# open recorded.
+# The control: a name that nobody names is absent. A named file can be read, mapped and run, and
+# each open is recorded.
 expect 1 "$WARDFS" run --session none -- cat "$k/one"
 [ "$(opens none "$k/one")" = 0 ] || fail "recorded: $k/one"
 expect 0 "$WARDFS" run --session two --read "$k/one" --read "$k/tool" -- \
@@ -52,8 +52,8 @@ expect 0 "$WARDFS" run --session alone --read "$k/one" -- python3 - "$k" <"$WARD
 [ "$OUT" = "['one']" ] || fail "$OUT"
 [ "$(cat "$k/one")" = one ] || fail "written"
 
-# What the owner may not read stays closed, and the refusal is in the trail. Nor does root's session
-# give it.
+# A file that the owner may not read stays closed, and the refusal is in the trail. Root's session
+# does not give it either.
 expect 1 "$WARDFS" run --session shut --read "$k/shut" -- cat "$k/shut"
 [ -z "$OUT" ] || fail "$OUT"
 

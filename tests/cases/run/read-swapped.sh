@@ -54,7 +54,7 @@ mv "$k/was" "$k/dir"
 shows 125 "rm -r '$k/dir'; mkdir '$k/dir'; cp '$k/id_rsa' '$k/dir/file'" "$k/dir" cat "$k/dir/file"
 [ -z "$OUT" ] || fail "read: $OUT"
 
-# What is covered is the tree, not what has its name by now.
+# The tree stays covered, not the directory that has its name by now.
 cd ../top/p
 echo "content of secret" >secret
 printf '[policy]\nversion = 1\n[tree /workspace]\nsource = .\nat = none\n[guard]\ndeny = /workspace/secret\n[files]\nwrite = /workspace\n[system]\nread = %s\n' \

@@ -52,8 +52,8 @@ expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
 expect 0 "$WARDFS" audit verify h1
 
-# As root, in a sandbox: the mount is another user's, in namespaces of its own. What the command
-# line of the run takes stays taken.
+# As root, in a sandbox: the mount is another user's, in namespaces of its own. Rights that the
+# command line of the run takes stay taken.
 rm -rf src started go
 mkdir src
 git init -q src

@@ -84,7 +84,8 @@ has "$ERR" "no session 'nobody'"
 loosened
 [ "$(in_force)" = "$(digest open)" ] || fail "a bad file took effect"
 
-# What lasts as long as the session is named, with its line; said in other words it is the same.
+# A reload names each key that lasts as long as the session, with its line. The same value in other
+# words is no change.
 sed 's/^wall = 1h/wall = 2h/' open >other
 expect 2 "$WARDFS" policy reload r1 ./other
 has "$ERR" "other:4: [limits] wall = 2h (in force: 1h)"
@@ -134,8 +135,8 @@ expect 0 "$WARDFS" policy reload r1 ./open
 expect 0 "$WARDFS" umount mnt
 wait_until 60 over || fail "the session goes on"
 
-# The project's own file only takes away. What it takes away now holds; what it took away at the
-# start is not given back by its change, which only the host can make.
+# The project's own file only takes away. The rights that it takes away now are gone. Its change,
+# which only the host can make, gives back no right that it took away at the start.
 printf '[policy]\nversion = 1\n[files]\nhide = g\n' >src/.wardfs.policy
 expect 0 "$WARDFS" mount --session r2 --policy ./open src mnt
 expect 1 cat mnt/g

@@ -101,7 +101,8 @@ scenario() {
 	! grep -q 'close-write c.js' "$out" || fail "closed while it is written: $(cat "$out")"
 	echo go >gone/go && wait $writer && said 'src close-write c.js'
 	mark
-	# What the policy hides, or does not let it read, makes no event; nor is it counted.
+	# A file that the policy hides or does not let the session read makes no event, and is not
+	# counted.
 	echo key >src/k.pem && echo more >>src/k.pem && mv src/k.pem src/l.pem && rm src/l.pem
 	echo key >src/denied && rm src/denied
 	mkdir src/x.pem && rmdir src/x.pem

@@ -96,7 +96,7 @@ wait $pid || fail "run: $(cat "$WARD_TMP/err")"
 packed stuck 1 && fail "compressed, into what?"
 rmdir "$S"/stuck/*.new
 intact stuck
-# What a killed one left is nobody's: prune takes it away, and compresses.
+# Files that a killed process left belong to nobody: prune takes them away, and compresses.
 head -c 100 /dev/zero >"$S/stuck/trail.2.jsonl.zst.new"
 expect 0 "$WARDFS" audit prune
 [ "$(count stuck '*.new')$(count stuck '*.jsonl')" = 00 ] || fail "$(ls -l "$S/stuck")"

@@ -54,8 +54,8 @@ expect 0 env -u GEMINI_API_KEY "$WARDFS" run -- gemini -c true
 [ "$(signs_in)" = oauth-personal ] || fail "no variable: $(cat "$settings")"
 python3 -m json.tool "$settings" >/dev/null || fail "no JSON: $(cat "$settings")"
 cp "$settings" "$HOME/bare"
-# The key came later: what an earlier start wrote gets the lines of the key. What its owner changed
-# stays.
+# The key came later: a file that an earlier start wrote gets the lines of the key. A file that its
+# owner changed stays.
 expect 0 env GEMINI_API_KEY=x "$WARDFS" run -- gemini -c true
 has "$ERR" "wrote "
 [ "$(signs_in)" = gemini-api-key ] || fail "a key: $(cat "$settings")"

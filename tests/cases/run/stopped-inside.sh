@@ -23,7 +23,7 @@ stopped() {
 	done
 	stopped && echo "was stopped" >told
 	kill -CONT $main
-	# What starts a program asks the supervisor.
+	# A process that starts a program asks the supervisor.
 	ls / >/dev/null && echo "goes on" >>told
 ) &
 wait

@@ -42,7 +42,7 @@ wait_until 60 one_refused 7 || fail "refusals: $(json o)"
 [ "$(json '[r["path"] for r in o["last_refused"]]')" = \
 	"['/workspace/.vscode', '/workspace/.vscode', '/workspace/.vscode', '/workspace/.vscode', '/workspace/.vscode']" ] ||
 	fail "$(json o)"
-# What the commands beside it have left behind of processes goes with them, perhaps a moment later.
+# The processes that other commands have left behind go with them, perhaps a moment later.
 alone() {
 	"$WARDFS" top | grep -qF "processes 1/77"
 }

@@ -68,7 +68,7 @@ told yes "$PWD/other.policy" p/d
 told no "$policy" p
 told no "$PWD/limits.policy" p
 told no "$PWD/other.policy" q
-# What another option shows beside is no rule for these files.
+# The files that another option shows are under no rule for these files.
 (cd p && "$WARDFS" run --policy "$policy" --read "$PWD/../q" -- true 2>"$WARD_TMP/said") || fail "--read"
 hasnt "$(cat "$WARD_TMP/said")" "other rules"
 expect 0 "$WARDFS" kill first

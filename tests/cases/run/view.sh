@@ -32,7 +32,7 @@ expect 0 "$WARDFS" run -- sh -c 'ls /proc/self/fd | sort | tr "\n" " "' 9</etc/p
 expect 0 "$WARDFS" run -- sh -c 'ls -d /proc/[0-9]* | wc -l'
 [ "$OUT" -le 4 ] || fail "$OUT processes are seen"
 cd "$WARD_TMP/p" || exit 1
-# What is relative to a policy's file is shown where it is, also by a way that goes up, or ends with
+# A path relative to a policy's file is shown where it is, also by a way that goes up, or ends with
 # a slash.
 mkdir -p "$WARD_TMP/shown/tools"
 echo tool >"$WARD_TMP/shown/tools/t"

@@ -60,7 +60,7 @@ has "$OUT" '"mode":"wasm"'
 expect 0 "$WARDFS" run --mode wasm react.wasm
 [ "$OUT" = initialized ] || fail "a reactor: $OUT"
 
-# What goes wrong inside ends the program, and says why.
+# An error inside ends the program, and the message says why.
 expect 134 "$WARDFS" run --mode wasm try.wasm outside 0xfffffff0
 has "$ERR" "Out-of-bounds"
 expect 134 "$WARDFS" run --mode wasm try.wasm call 0x7fffffff
@@ -118,7 +118,7 @@ refuses "malformed" cut.wasm
 refuses "missing.wasm: No such file" missing.wasm
 mkfifo pipe.wasm
 refuses "pipe.wasm" pipe.wasm
-# What our own look does not find, wasm2c does, in its sandbox.
+# wasm2c finds, in its sandbox, errors that our own look does not find.
 module odd "(module (func (export \"_start\") (drop (i32.const 77))) (memory (export \"memory\") 1))"
 python3 -c 'import sys; d = open("odd.wasm", "rb").read(); open("odd.wasm", "wb").write(d.replace(b"\x41\xcd\x00\x1a", b"\x1a\x1a\x1a\x1a"))'
 expect 2 "$WARDFS" run -s odd --mode wasm odd.wasm

@@ -85,8 +85,8 @@ has "$OUT" "limits that are not held: memory"
 exec 9>&-
 wait $run || fail "exit $?: $(cat err)"
 [ "$(grep -c 'cannot hold these limits of the profile: memory = 75%' err)" = 1 ] || fail "not one line: $(cat err)"
-# Nobody chose it, and it is the same each time: said once for each state directory, and to -v. What
-# was asked for is said each time.
+# Nobody chose it, and it is the same each time: said once for each state directory, and to -v. A
+# limit that was asked for is named each time.
 expect 0 without_any "$WARDFS" run --session unheld-again -- true
 [ -z "$ERR" ] || fail "said again: $ERR"
 expect 0 start unheld-again
@@ -123,7 +123,7 @@ expect 125 without_any "$WARDFS" run -- touch made
 has "$ERR" "cannot enforce [limits]"
 expect 0 "$WARDFS" run -- true # control: with groups it is held
 rm .wardfs.policy
-# What the floor allows is more than the default: the default holds, and it is firm.
+# The floor allows more than the default: the default applies, and it is firm.
 mkdir ../etc
 with_floor() { # with_floor LINE COMMAND...
 	printf '[policy]\nversion = 1\n[limits]\n%s\n' "$1" >../etc/floor.policy

@@ -33,7 +33,7 @@ reported 0 ok sandbox
 reported 0 optional 'fuse passthrough'
 grep -q '^optional: not set up here, and nothing needs it' out || fail "$(cat out)"
 
-# What the network takes beyond: as root and as that user, and where no link can be made. The
+# The further needs of the network: as root and as that user, and where no link can be made. The
 # control stands above: with it the line is ok.
 reported 0 ok 'network broker'
 reported 0 ok 'network askers'
@@ -157,7 +157,7 @@ reported 1 missing 'proc mount'
 reported 1 missing sandbox
 grep -q 'fix: .*leave /proc uncovered' out || fail "$(cat out)"
 
-# What kind of host it is, and how such a one is given what is missing.
+# The kind of the host, and how such a host gets what is missing.
 DEVCONTAINER=1 "$WARDFS" doctor >out
 grep -q '^ok  *host  *a devcontainer; .*runArgs.*--device=/dev/fuse' out || fail "$(cat out)"
 "$WARDFS" doctor >out

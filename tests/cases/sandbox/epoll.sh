@@ -12,7 +12,7 @@ cd p || exit 1
 cp "$WARD_SRC/tests/cases/sandbox/lib/epoll-watches.py" watches.py
 limits 'memory = 48M' -- true ||
 	skip "this host has no control group for memory: $(limits 'memory = 48M' -- true 2>&1)"
-# What 48M can hold, and as much again.
+# 48M can hold half of this.
 goal=600000
 all=$(cat /proc/sys/fs/epoll/max_user_watches)
 [ "$all" -gt $goal ] || skip "a small machine: fs.epoll.max_user_watches = $all"

@@ -41,8 +41,8 @@ meets "File too large" 'with open("/workspace/big", "wb") as f: f.write(bytes(3 
 rm -f big
 expect 0 wide sh -c 'ulimit -Hc'
 [ "$OUT" = "$(ulimit -Hc)" ] || fail "control: cores: $OUT"
-# What sets it hears that it did, and did not: programs that forbid themselves cores (gpg,
-# ssh-agent) go on.
+# A program that sets the limit gets success, and nothing changes: programs that forbid themselves
+# cores (gpg, ssh-agent) go on.
 expect 0 wide sh -c 'ulimit -c'
 [ "$OUT" = "$(ulimit -Hc)" ] || fail "control: not all that may be: $OUT"
 expect 0 tight sh -c 'ulimit -c; ulimit -Hc; ulimit -Sc 0; ulimit -c unlimited; ulimit -c; sed -n "s/ *$//; s/^Max core file size *//p" /proc/self/limits'

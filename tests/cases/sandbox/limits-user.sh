@@ -38,7 +38,7 @@ has "$ERR" "memory"
 expect 2 limits 'memory = 64M' --allow-missing files -- true
 expect 2 limits 'memory = 64M' --allow-missing nonsense -- true
 has "$ERR" "limit-memory"
-# What a process by itself may have: data and CPU time. Without it the same succeeds.
+# The limits of a process by itself: data and CPU time. Without them the same succeeds.
 expect 0 limits 'processes = 50' -- python3 -c "$hog"
 expect 1 limits 'require = where-available\nmemory = 64M' -- python3 -c "$hog"
 has "$ERR" "MemoryError"
@@ -52,7 +52,7 @@ hasnt "$ERR" "memory"
 expect 143 limits 'require = where-available\nmemory = 64M' -- sh -c 'kill -TERM $$'
 hasnt "$ERR" "get no more memory"
 expect 137 limits 'require = where-available\ncpu-time = 1s' -- python3 -c 'while True: pass'
-# What needs no group works everywhere.
+# Limits that need no group work everywhere.
 expect 124 limits 'wall = 1s' -- sleep 60
 expect 124 limits 'idle = 1s' -- sleep 60
 has "$(last session.end)" '"memory_peak":null'
@@ -105,7 +105,7 @@ removed() {
 undo() {
 	for d in $made; do
 		echo $$ >"${d%/"$name"}/cgroup.procs" || :
-		# Who has ended is in it until its parent has asked, perhaps.
+		# A process that has ended is in the group until its parent has asked, perhaps.
 		wait_until 60 removed "$d/shell" || :
 		wait_until 60 removed "$d" || :
 	done

@@ -90,7 +90,7 @@ expect 0 limits 'memory = 64M' -- sh -c 'python3 -c "$1" || echo "child $?"' sh 
 has "$OUT" "child 137"
 has "$ERR" "the kernel ended 1 process"
 has "$("$WARDFS" audit show | awk '$3 == "limit"')" "name memory  unit bytes  done killed"
-# What lies in /tmp is memory as well.
+# Files in /tmp are memory as well.
 expect 137 limits 'memory = 64M' -- python3 -c 'open("/tmp/f", "wb").write(bytes(1 << 20) * 1)
 f = open("/tmp/f", "ab")
 while True:

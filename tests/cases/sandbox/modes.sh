@@ -97,7 +97,7 @@ print("trail_integrity" in p["not_held"])')" = True ] || fail "$m: attested as h
 	kill -9 $sup
 	wait_until 60 ended "$mark" || fail "$m: processes are left"
 
-	# What the mode does not have is refused by name.
+	# A key that the mode does not have is refused by name.
 	printf '[policy]\nversion = 1\nextends = medium\n[limits]\ntmp = 4M\n' >tmp.policy
 	expect 0 "$WARDFS" run --policy tmp.policy -- true
 	expect 125 "$WARDFS" run --policy tmp.policy --mode $m -- touch started

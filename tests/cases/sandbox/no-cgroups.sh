@@ -88,7 +88,7 @@ memory = 400M'
 	expect 0 with "$WARDFS" run --policy ../limits.policy -- true
 	hasnt "$ERR" "is not held"
 
-	# What needs none of them is as always: processes are counted by the user namespace.
+	# Limits that need none of them work as always: the user namespace counts processes.
 	policy 'processes = 20'
 	expect 0 $how "$WARDFS" run --policy ../limits.policy -- python3 -c "$(cat "$WARD_SRC/tests/cases/sandbox/lib/no-cgroups-forks.py")"
 	has "$OUT" "19 Resource temporarily unavailable"

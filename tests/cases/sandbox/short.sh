@@ -53,7 +53,7 @@ silent names 2600 /tmp
 silent bytes 7000000 /scratch
 silent files 150
 silent processes 70
-# What lies there at the end was not looked at in time, perhaps: it still can be.
+# The last files were perhaps not looked at in time, but still can be.
 expect 0 "$WARDFS" run --session last --policy short.policy -- sh -c 'head -c 8000000 /dev/zero >/tmp/f; sleep 0.1 & exit 0'
 has "$("$WARDFS" audit show --json --kind limit last)" '"name":"tmp"'
 S2

@@ -46,7 +46,7 @@ text
 text
 deep
 repo"
-# What is written beneath is real, what is written above is gone.
+# Files written beneath are real, files written above are gone.
 expect 0 run sh -c 'echo real >/workspace/repo/real; echo gone >/workspace/gone; cat /workspace/gone'
 [ "$(cat real)" = real ] || fail "not written"
 expect 1 run cat /workspace/gone

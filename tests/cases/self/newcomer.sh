@@ -8,7 +8,7 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"
 . "$WARD_SRC/tests/cases/self/lib/debian.sh"
-# What is done below stands in the README.
+# The README has these commands.
 for line in 'apt-get install git' './bootstrap run   ' '/wardfs/bootstrap run -- make test' 'meson install -C build' \
 	'wardfs audit denials'; do
 	grep -qF "$line" "$WARD_SRC/README.md" || fail "the README does not say: $line"

@@ -10,7 +10,7 @@ set -eu
 
 FSMOUNT=$WARD_BUILD/tests/support/fsmount
 EVENTS=$WARD_TMP/events
-# What a case that fails shows the end of.
+# A case that fails shows the end of this file.
 FAIL_LOG=$EVENTS
 BACK=$WARD_TMP/back
 MNT=$WARD_TMP/mnt
