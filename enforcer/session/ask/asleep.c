@@ -290,13 +290,15 @@ static void obey(struct ward_asleep *a, const struct heard *h)
 static bool read_whole(struct ward_asleep *a)
 {
 	size_t at = 0;
+	if (!a->in.data)
+		return true;
 	while (a->bus >= 0) {
 		const char *p = a->in.data + at;
 		const size_t left = a->in.len - at;
 		size_t n;
 		struct heard h;
 		if (a->lines) {
-			const char *end = left ? memmem(p, left, "\r\n", 2) : NULL;
+			const char *end = memmem(p, left, "\r\n", 2);
 			n = end ? (size_t)(end - p) + 2 : 0;
 			if (end && memcmp(p, "OK ", 3) != 0 && memcmp(p, "AGREE_UNIX_FD", 13) != 0)
 				return false;
