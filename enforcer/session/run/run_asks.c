@@ -86,8 +86,10 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	const struct ward_asked *fresh = NULL;
 	const int control =
 		m->type == WARD_MSG_NET_ASK ? r->network.helper.control : r->guard.fs.control;
-	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)))
+	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))) {
+		r->asks.nobody = r->plan->mode->word;
 		return ward_asks_refuse(control, m) < 0 ? -EPIPE : 0;
+	}
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);

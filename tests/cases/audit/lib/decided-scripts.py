@@ -221,8 +221,7 @@ scripts = {
     "good-none": [done("open", "/workspace/docs/x", "write"), done("rename", "/workspace/docs/x") | {"path2": "/x"}],
     "good-moved": [policy, moved("rename", "a", "b"), moved("rename", "docs", "other"), moved("link", "a", "c"),
                    moved("rename", "a", "b", action="exchange"),
-                   # What is only read can have another name where writing is given: by a link alone is
-                   # not known which name counted.
+                   # A link alone does not say which name of the file counted.
                    moved("link", "docs/x", "c"),
                    # Refused, or by a grant, which its use is looked at for.
                    moved("rename", "docs/x", "b", verdict="deny"), moved("rename", "a", "docs/x", source="grant")],
