@@ -385,18 +385,62 @@ static int add_count(struct ward_index_counts *c, const char *name, uint64_t n)
 	return 0;
 }
 
-/*
- * Kinds and verdicts are counted when they are indexed; all else takes the records. complete: of
- * settled sessions only those that have some.
- */
+/* All records of the session are within the times; and none is. */
+#define WITHIN "(latest <= coalesce(?7, latest) AND earliest >= coalesce(?6, earliest))"
+#define WITHOUT "(latest < ?6 OR earliest > ?7)"
+
+/* How many records with a path, by what the index of paths holds. */
+static void put_paths(struct ward_buf *b, const struct ward_filter *f)
+{
+	const char *kind =
+		f->kind ? " AND kind = " NUMBER_OF("?2") : " AND kind IS NOT " NUMBER_OF("'probe'");
+	ward_buf_printf(b,
+		"SELECT session, sum(n) AS n FROM (SELECT session, count(*) AS n"
+		" FROM record INDEXED BY record_path WHERE path IN " BENEATH "%s"
+		/* What has both names was counted. */
+		" GROUP BY session UNION ALL SELECT session, count(*) FROM record"
+		" INDEXED BY record_path2 WHERE path2 IN " BENEATH
+		" AND NOT coalesce(path IN " BENEATH ", 0)%s GROUP BY session)",
+		kind, kind);
+}
+
+/* How many records, by what was counted when they were indexed; each is looked at only in sessions
+   that the times cut in two. */
+static void put_tallies(struct ward_buf *b, const struct ward_filter *f)
+{
+	struct ward_filter rest = *f;
+	rest.since = rest.until = NULL;
+	ward_buf_puts(b, "SELECT session, sum(n) AS n FROM tally WHERE ");
+	ward_buf_puts(b, f->since || f->until
+				 ? "session IN (SELECT session FROM about WHERE " WITHIN ")"
+				 : "true");
+	(void)put_asked(b, &rest, false);
+	if (!f->since && !f->until)
+		return;
+	ward_buf_puts(b, " GROUP BY session UNION ALL SELECT session, count(*) FROM record"
+			 " WHERE session IN (SELECT o.id FROM session o LEFT JOIN about"
+			 " ON about.session = o.id WHERE latest IS NULL OR NOT (" WITHIN
+			 " OR coalesce(" WITHOUT ", 0)))");
+	(void)put_asked(b, f, false);
+}
+
+/* complete: of settled sessions only those that have some. */
 static bool put_count(struct ward_buf *b, const struct ward_filter *f, bool complete)
 {
-	const bool tally = !f->path && !f->rule && !f->comm && !f->since && !f->until && !f->pid;
-	ward_buf_printf(b,
+	const bool path = plain_path(f->path) && !f->verdict && !f->rule && !f->comm && !f->since &&
+			  !f->until && !f->pid;
+	const bool exact = (!f->path || plain_path(f->path)) && !f->pid && !f->exe;
+	ward_buf_puts(b,
 		"SELECT s.name, s.stamp, coalesce(c.n, 0), s.settled, s.odd = 0 AND s.records > 0"
-		" FROM session s LEFT JOIN (SELECT session, %s AS n FROM %s WHERE true",
-		tally ? "sum(n)" : "count(*)", tally ? "tally" : "record");
-	const bool exact = put_asked(b, f, false);
+		" FROM session s LEFT JOIN (");
+	if (path) {
+		put_paths(b, f);
+	} else if (!f->path && !f->rule && !f->pid) {
+		put_tallies(b, f);
+	} else {
+		ward_buf_puts(b, "SELECT session, count(*) AS n FROM record WHERE true");
+		(void)put_asked(b, f, false);
+	}
 	ward_buf_printf(b, " GROUP BY session) c ON c.session = s.id WHERE %s ORDER BY s.name",
 		complete ? "c.n > 0 OR s.settled < 2 OR s.odd > 0 OR s.records = 0" : "true");
 	return exact;

@@ -378,16 +378,22 @@ static int forget_records(struct filling *f, int64_t session, struct ward_err *e
 	return r;
 }
 
-static int count_kinds(struct filling *f, struct ward_err *err)
+/* What questions over all sessions are answered from, without a look at each record. */
+static int count_records(struct filling *f, struct ward_err *err)
 {
-	int r = ward_index_db_run_for(
-		&f->x, "DELETE FROM tally WHERE session = ?", f->session, err);
-	return r < 0 ? r
-		     : ward_index_db_run_for(&f->x,
-			       "INSERT INTO tally SELECT session, coalesce(kind, 0),"
-			       " coalesce(verdict, 0), count(*) FROM record WHERE session = ?"
-			       " GROUP BY session, kind, verdict",
-			       f->session, err);
+	static const char *const all[] = {"DELETE FROM tally WHERE session = ?",
+		"INSERT INTO tally SELECT session, coalesce(kind, 0), coalesce(verdict, 0),"
+		" coalesce(comm, 0), count(*) FROM record WHERE session = ?"
+		" GROUP BY kind, verdict, comm",
+		/* Where a record has no time, neither is set: each record is looked at. */
+		"UPDATE about SET (earliest, latest) = (SELECT"
+		" CASE WHEN count(*) = count(time) THEN min(time) END,"
+		" CASE WHEN count(*) = count(time) THEN max(time) END"
+		" FROM record WHERE record.session = about.session) WHERE session = ?"};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < sizeof(all) / sizeof(*all); i++)
+		r = ward_index_db_run_for(&f->x, all[i], f->session, err);
+	return r;
 }
 
 static int settle(struct filling *f, const char *stamp, struct ward_err *err)
@@ -417,7 +423,7 @@ static int read_trail(struct ward_store *st, struct filling *f, const char *name
 	if (r == 0 && there)
 		r = ward_query_walk_from(log, &bytes, false, add_record, f, err);
 	if (r == 0 && f->added != added)
-		r = count_kinds(f, err);
+		r = count_records(f, err);
 	if (r == 0 && f->added != added) {
 		int rc = note_end(f);
 		r = rc == SQLITE_OK ? 0 : ward_index_db_fail(&f->x, rc, err);

@@ -185,8 +185,7 @@ static int no_dir(const char *path, bool create, int r, struct ward_err *err)
 {
 	if (r == -ENOENT && !create)
 		return ward_err_set(err, r,
-			"state directory %s: No such file or directory. No session has run here yet; "
-			"'wardfs run -- CMD' starts one",
+			"no session has run yet: there is no %s. 'wardfs run -- CMD' starts one",
 			path);
 	if (r != -EACCES && r != -EPERM && r != -EROFS && r != -ENOTDIR && r != -ELOOP &&
 		r != -ENOENT)

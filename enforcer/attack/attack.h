@@ -34,6 +34,7 @@ enum ward_attack_group {
 	WARD_ATTACK_TERMINAL,	 /* steer the caller's terminal */
 	WARD_ATTACK_TRAIL,	 /* silence, forge or flood the sandbox's records */
 	WARD_ATTACK_APPROVALS,	 /* have others act with the caller's rights */
+	WARD_ATTACK_SCRIPT,	 /* leave the engine that runs a script */
 	WARD_ATTACK_GROUPS
 };
 
@@ -132,7 +133,7 @@ struct ward_attempt {
 	const char *what;      /* one sentence: what it does */
 	const char *stops;     /* what would stop it */
 	const char *reference; /* CWE, CVE, ATT&CK technique */
-	ward_attempt_fn *act;
+	ward_attempt_fn *act;  /* NULL: only a script makes it (script.h) */
 	ward_attempt_fn
 		*later; /* NULL, or what a second session does; then this one's answer counts */
 };

@@ -16,6 +16,7 @@
 #include "enforcer/attack/paths_inside.h"
 #include "enforcer/attack/presets.h"
 #include "enforcer/attack/report.h"
+#include "enforcer/attack/script.h"
 #include "enforcer/attack/servers.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
@@ -48,13 +49,14 @@ enum {
 	KEY_REPORT,
 	KEY_FACTS,
 	KEY_PATH_RULES,
+	KEY_SCRIPT,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
 		*policy, *mode, *certificate, *statement, *knock_out, *report, *facts;
 	unsigned long repeat, seed;
-	bool list, json, verbose, know;
+	bool list, json, verbose, know, script;
 };
 
 static const struct argp_option options[] = {
@@ -72,6 +74,10 @@ static const struct argp_option options[] = {
 	{"knock-out", KEY_KNOCK_OUT, "LAYER,...|all", 0,
 		"Attack wardfs without each of these layers, and tell which attempts notice; in a "
 		"build directory only",
+		0},
+	{"script", KEY_SCRIPT, NULL, 0,
+		"Attack by a script, for a sandbox that runs JavaScript alone; modes deno and wasm "
+		"imply it",
 		0},
 	{"facts", KEY_FACTS, "FILE", 0,
 		"What is otherwise inside the sandbox, as KEY=VALUE lines: work=/workspace", 0},
@@ -143,6 +149,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		a->json = true;
 		return 0;
+	case KEY_SCRIPT:
+		a->script = true;
+		return 0;
 	case 'v':
 		a->verbose = true;
 		return 0;
@@ -211,7 +220,8 @@ static struct ward_attack_outcome *choose(const struct args *a, size_t *ret_n)
 	struct ward_attack_outcome *v = calloc(max, sizeof(*v));
 	for (int g = 0; v && g < WARD_ATTACK_GROUPS; g++)
 		for (size_t i = 0; i < ward_attack_tables[g]->n; i++)
-			if (listed(a->group, ward_attack_tables[g]->name) &&
+			if ((ward_attack_tables[g]->v[i].act || a->script) &&
+				listed(a->group, ward_attack_tables[g]->name) &&
 				listed(a->only, ward_attack_tables[g]->v[i].name)) {
 				v[n].attempt = &ward_attack_tables[g]->v[i];
 				v[n++].group = (enum ward_attack_group)g;
@@ -278,12 +288,14 @@ static int tell(const struct args *a, const struct ward_attack_run *r)
 	return status ? status : ward_report_status(r);
 }
 
-static void tell_start(char *why)
+static void tell_start(char *why, bool script)
 {
 	ward_tellf("wardfs attack: the sandbox did not start wardfs-attack%s\n",
 		*why ? ". It says:" : "");
 	for (char *line = strtok(why, "\n"); line; line = strtok(NULL, "\n"))
 		ward_tellf("  %s\n", line);
+	if (!script)
+		ward_tellf("If this sandbox runs JavaScript alone, add --script.\n");
 }
 
 static int attack_without(const struct args *a)
@@ -302,7 +314,7 @@ static int attack_without(const struct args *a)
 		ward_tellf("wardfs attack: --knock-out needs the programs of a build directory; an "
 			   "installed wardfs cannot leave a layer out\n");
 	else if (r < 0)
-		tell_start(why);
+		tell_start(why, true);
 	return installed ? EXIT_USAGE : r < 0 ? EXIT_SETUP : r;
 }
 
@@ -357,14 +369,16 @@ static int attack_once(const struct args *a, struct ward_attack_outcome *all, si
 		v[i] = (struct ward_attack_outcome){
 			.attempt = all[i].attempt, .group = all[i].group};
 	shuffle(v, n, a->seed ? a->seed + nth : 0);
-	if (a->facts && ward_world_tell(&w, a->facts, why, sizeof(why)) < 0) {
+	if (a->script && ward_script_use(&w, why, sizeof(why)) < 0) {
+		ward_tellf("wardfs attack: cannot make %s\n", why);
+	} else if (a->facts && ward_world_tell(&w, a->facts, why, sizeof(why)) < 0) {
 		ward_tellf("wardfs attack: %s\n", why);
 		status = EXIT_USAGE;
 	} else if (sandbox_of(a, &w, &words, &sandbox) == 0) {
 		if (!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0))
 			w.wardfs = words[0];
 		if (ward_observe(&w, words, a->verbose, v, n, why, sizeof(why)) < 0) {
-			tell_start(why);
+			tell_start(why, a->script);
 		} else {
 			const bool ours =
 				!a->sandbox && (!a->preset || strcmp(a->preset, "wardfs") == 0);
@@ -393,9 +407,27 @@ static int attack(const struct args *a)
 	return status;
 }
 
+/* False: all that is asked for takes a script, and none was asked for. */
+static bool can_make(const struct args *a)
+{
+	size_t n;
+	struct args with = *a;
+	struct ward_attack_outcome *v = choose(a, &n);
+
+	free(v);
+	with.script = true;
+	v = n ? NULL : choose(&with, &n);
+	if (v && n)
+		ward_tellf("wardfs attack: only a script makes %s; add --script\n",
+			v[0].attempt->name);
+	const bool can = !v;
+	free(v);
+	return can;
+}
+
 static bool sensible(const struct args *a)
 {
-	if (!known(a->only, false) || !known(a->group, true))
+	if (!known(a->only, false) || !known(a->group, true) || !can_make(a))
 		return false;
 	if (a->preset && !ward_preset_find(a->preset)) {
 		ward_tellf("wardfs attack: no preset is called '%s'\n", a->preset);
@@ -468,6 +500,7 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a) != 0)
 		return EXIT_USAGE;
+	a.script |= a.mode && (strcmp(a.mode, "deno") == 0 || strcmp(a.mode, "wasm") == 0);
 	/* Nothing of ours goes into a sandbox. */
 	if (a.statement)
 		(void)fcntl(atoi(a.statement), F_SETFD, FD_CLOEXEC);

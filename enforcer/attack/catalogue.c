@@ -20,6 +20,7 @@ const struct ward_attack_table *const ward_attack_tables[WARD_ATTACK_GROUPS] = {
 	[WARD_ATTACK_TERMINAL] = &ward_attempts_terminal,
 	[WARD_ATTACK_TRAIL] = &ward_attempts_trail,
 	[WARD_ATTACK_APPROVALS] = &ward_attempts_approvals,
+	[WARD_ATTACK_SCRIPT] = &ward_attempts_script,
 };
 
 const struct ward_attempt *ward_attack_find(const char *name, enum ward_attack_group *ret_group)

@@ -64,6 +64,21 @@ static void own_namespaces(void)
 		(void)mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
+/* A script's control: an engine with all rights. */
+static size_t script_control(const struct ward_world *w, char **argv)
+{
+	static char run[] = "run", all[] = "--allow-all", config[] = "--no-config",
+		    lock[] = "--no-lock", remote[] = "--no-remote", none[] = "node";
+	char *const options[] = {run, all, config, lock, remote};
+	size_t n = 0;
+
+	argv[n++] = w->engine ? w->engine : none;
+	for (size_t i = 0; w->deno && i < sizeof(options) / sizeof(*options); i++)
+		argv[n++] = options[i];
+	argv[n++] = w->own_script;
+	return n;
+}
+
 static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 {
 	char word[] = "inside", own[] = "own=1", own_program[] = "/proc/self/exe";
@@ -85,7 +100,10 @@ static _Noreturn void execute(const struct place *p, const struct ward_world *w)
 	/* Outside, nothing that a session can write is run or believed: the workspace is writable.
 	 */
 	const bool here = p->outside || !p->argv;
-	argv[n++] = here ? own_program : w->program;
+	if (here && w->own_script)
+		n = script_control(w, argv);
+	else
+		argv[n++] = here ? own_program : w->program;
 	argv[n++] = word;
 	argv[n++] = here ? w->own_facts : w->facts_file;
 	if (p->owned)
@@ -237,6 +255,10 @@ static bool attempt_once(struct place *p, struct ward_world *w, const struct war
 	snprintf(command, sizeof(command), "ready %s %s\n", a->name, later);
 	if (!ask(p, command, line))
 		return false;
+	if (strcmp(line, "absent") == 0) {
+		ran->absent = true;
+		return true;
+	}
 	snprintf(name, sizeof(name), "%.8s-try", w->facts.token);
 	const pid_t pid = by_look(a->evidence) ? ward_look_find(name) : -1;
 	ran->looked = pid > 0 && ward_look_at(pid, &before) == 0;
@@ -435,7 +457,10 @@ static void judge(struct ward_attack_outcome *o)
 		out->effect  ? "did"
 		: *out->said ? out->said
 			     : "not made");
-	if (e == WARD_SEEN_TRAIL && !in->looked) {
+	if (in->absent) {
+		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
+		snprintf(o->seen, sizeof(o->seen), "it takes a program, and only scripts run");
+	} else if (e == WARD_SEEN_TRAIL && !in->looked) {
 		o->verdict = WARD_ATTACK_NOT_APPLICABLE;
 		snprintf(o->seen, sizeof(o->seen), "there is no trail that wardfs can read");
 	} else if (in->effect) {

@@ -23,7 +23,7 @@ struct ward_attack_outcome {
 	char seen[80];	      /* what the observer saw; or why there is no verdict */
 	/* what a run in one place came to; filled in by the observer */
 	struct ward_ran {
-		bool ran, effect, did, lacks, looked, ended, unready;
+		bool ran, effect, did, lacks, looked, ended, unready, absent;
 		char said[64], seen[64];
 	} inside, outside;
 };

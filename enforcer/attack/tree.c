@@ -90,6 +90,18 @@ int ward_tree_dir(int at, const char *path, mode_t mode)
 	return -1;
 }
 
+int ward_tree_link(int at, const char *path, const char *to)
+{
+	const char *name;
+	const int dir = above(at, path, &name);
+	if (dir < 0)
+		return -1;
+	const int r = symlinkat(to, dir, name), e = errno;
+	close(dir);
+	errno = e;
+	return r;
+}
+
 int ward_tree_copy(const char *from, int at, const char *path)
 {
 	char buffer[1 << 16];

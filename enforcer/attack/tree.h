@@ -18,6 +18,9 @@ int ward_tree_open(int at, const char *path, int flags, mode_t mode) ward_must_c
 int ward_tree_put(int at, const char *path, const char *text, mode_t mode) ward_must_check;
 int ward_tree_dir(int at, const char *path, mode_t mode) ward_must_check;
 
+/* Makes a symbolic link that leads to `to`. 0, or -1 with errno. */
+int ward_tree_link(int at, const char *path, const char *to) ward_must_check;
+
 /* Copies a program to a new file beneath `at`, with mode 0755. 0, or -1 with errno. */
 int ward_tree_copy(const char *from, int at, const char *path) ward_must_check;
 

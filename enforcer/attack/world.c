@@ -382,6 +382,8 @@ void ward_world_clear(struct ward_world *w)
 	free(w->program);
 	free(w->facts_file);
 	free(w->own_facts);
+	free(w->own_script);
+	free(w->engine);
 	ward_facts_clear(f);
 	*w = (struct ward_world)WARD_WORLD_NONE;
 }
@@ -410,9 +412,10 @@ int ward_world_tell(struct ward_world *w, const char *file, char *why, size_t si
 	if (out)
 		fclose(out);
 	if (r == 0 && more.work) {
+		char *program = join(more.work, strrchr(w->program, '/') + 1);
 		free(w->program);
 		free(w->facts_file);
-		w->program = join(more.work, "wardfs-attack");
+		w->program = program;
 		w->facts_file = join(more.work, "facts");
 		r = w->program && w->facts_file ? 0 : -1;
 	}

@@ -45,6 +45,9 @@ struct ward_world {
 	struct ward_terminal other;    /* another session's terminal */
 	int runtime_fd, above_runtime; /* the directory of f->runtime, and what is above it */
 	char runtime_name[WARD_TREE_NAME];
+	char *own_script;   /* script.h: the script where only the caller writes; NULL: no script */
+	char *engine;	    /* what runs it outside; NULL: the caller has none */
+	bool deno;	    /* it is Deno, else node */
 	const char *wardfs; /* borrowed: the program whose trails are read; NULL: none */
 };
 

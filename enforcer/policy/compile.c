@@ -339,24 +339,31 @@ static int copy_source(
 	return 0;
 }
 
-/* Holds in every policy: a project file says what the agent may do, so the agent cannot write it.
+/*
+ * Holds in every policy. A project file says what the agent may do, and what it asks the owner for
+ * is the repository's to say. What an apply writes beside a file has the content of one that
+ * another rule may hide, and stays there if the apply is killed (enforcer/review/apply.c).
  */
 static int add_built_in(struct ward_policy *p, struct ward_err *err)
 {
 	static const struct ward_source built_in = {.kind = WARD_SOURCE_NONE};
+	static const struct {
+		enum ward_verb verb;
+		const char *pattern;
+	} rules[] = {{WARD_VERB_READ, "/workspace/.wardfs.policy"},
+		{WARD_VERB_READ, "/workspace/.wardfs.propose"},
+		{WARD_VERB_DENY, ".wardfs-apply-*"}};
 	struct reading rd = {.p = p, .source = &built_in};
-	const struct ward_key *k = NULL;
-	int r = ward_key_find(
-		&ward_sections[WARD_SECTION_GUARD], ward_verb_name(WARD_VERB_READ), &k, err);
-	if (r == 0)
-		r = add_rule(&rd, k, "/workspace/.wardfs.policy", 1, err);
-	if (r == 0)
-		p->rules[p->n_rules - 1].file = "built-in";
-	/* what it asks the owner for is the repository's to say */
-	if (r == 0)
-		r = add_rule(&rd, k, "/workspace/.wardfs.propose", 2, err);
-	if (r == 0)
-		p->rules[p->n_rules - 1].file = "built-in";
+	int r = 0;
+	for (unsigned i = 0; r == 0 && i < sizeof(rules) / sizeof(*rules); i++) {
+		const struct ward_key *k = NULL;
+		r = ward_key_find(
+			&ward_sections[WARD_SECTION_GUARD], ward_verb_name(rules[i].verb), &k, err);
+		if (r == 0)
+			r = add_rule(&rd, k, rules[i].pattern, i + 1, err);
+		if (r == 0)
+			p->rules[p->n_rules - 1].file = "built-in";
+	}
 	return r;
 }
 

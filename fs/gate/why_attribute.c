@@ -11,6 +11,21 @@
 #include "fs/node/node_grants.h"
 #include "fs/request/questions.h"
 
+/*
+ * What this text calls the rule's file. Inside a session its owner has to find the file. A mount
+ * for all users has readers who need not know where another user keeps policies.
+ */
+static const struct ward_rule *shown(
+	const struct ward_op *op, const struct ward_rule *rule, struct ward_rule *copy)
+{
+	if (!rule || rule->file[0] != '/' || op->uid == 0 ||
+		!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
+		return rule;
+	*copy = *rule;
+	copy->file = ward_source_name(rule->source);
+	return copy;
+}
+
 /* What is refused of these is explained, the first one that is. */
 static const struct {
 	const char *name;
@@ -25,6 +40,7 @@ static void permit(
 	struct ward_op *op, struct ward_request *req, const char *path, struct ward_buf *ret)
 {
 	for (size_t i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		struct ward_rule copy;
 		struct ward_decision d;
 
 		/* A directory's content is its listing; files in it have rules of their own. */
@@ -34,6 +50,7 @@ static void permit(
 		d = ward_policy_decide(op->tree->fs->policy, req, NULL);
 		if (d.verdict == WARD_VERDICT_ALLOW)
 			continue;
+		d.rule = shown(op, d.rule, &copy);
 		ward_buf_printf(ret, "  to permit %s: ", wants[i].name);
 		ward_explain_permit(&d, wants[i].rights, path, NULL, ret);
 		ward_buf_putc(ret, '\n');
@@ -81,6 +98,7 @@ int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
 {
 	struct ward_nodes *nodes = op->tree->nodes;
 	struct ward_trace trace = {.n = 0};
+	struct ward_rule copies[WARD_TRACE_MAX];
 	char buf[WARD_NODE_PATH_MAX];
 	struct ward_decision d;
 	struct ward_states states;
@@ -110,6 +128,8 @@ int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
 		ward_buf_printf(ret, " (one of %zu names: the rights are what all of them have)",
 			states.n_names);
 	ward_buf_putc(ret, '\n');
+	for (size_t i = 0; i < trace.n; i++)
+		trace.entries[i].rule = shown(op, trace.entries[i].rule, &copies[i]);
 	ward_explain_rules(d.granted, &trace, ret);
 	permit(op, &req, path, ret);
 	grants(op, node, ret);

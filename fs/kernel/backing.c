@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
@@ -23,6 +24,10 @@
  * Set once, before anything is served.
  */
 static struct ward_review *staged;
+
+/* As long as a rename of another session may take. */
+#define LEASE_TRIES 20
+#define LEASE_PAUSE_NS 2000000L
 
 #define STAT_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 
@@ -134,6 +139,11 @@ static int not_yours(int error)
 	return error == EMFILE ? -ENFILE : -error;
 }
 
+static bool writes(int flags)
+{
+	return !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* resolve: besides what holds for each name. */
 static int open_name(
 	int dirfd, const char *name, int flags, mode_t mode, uint64_t resolve, int *ret_fd)
@@ -153,6 +163,11 @@ static int open_name(
 	/* O_TMPFILE has the bit of O_DIRECTORY in it: all of it, or none. */
 	how.mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? mode & 07777 : 0;
 	fd = ward_fd_openat2(dirfd, *name ? name : ".", &how);
+	/* Another session has a lease, for as long as it renames the file (gate/alone.h). */
+	for (int i = 0; fd == -EAGAIN && i < LEASE_TRIES && writes(flags); i++) {
+		(void)nanosleep(&(const struct timespec){.tv_nsec = LEASE_PAUSE_NS}, NULL);
+		fd = ward_fd_openat2(dirfd, *name ? name : ".", &how);
+	}
 	if (fd < 0)
 		return fd == -EAGAIN ? fd : not_yours(-fd);
 	*ret_fd = fd;

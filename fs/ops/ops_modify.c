@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "enforcer/base/cleanup.h"
+#include "fs/gate/alone.h"
 #include "fs/gate/gate.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/node/node_links.h"
@@ -251,6 +252,7 @@ struct rename {
 	struct ward_quota_new white; /* RENAME_WHITEOUT: what comes to be at name */
 	struct ward_decision white_by;
 	struct ward_secret_move secrets;
+	struct ward_alone alone;
 };
 
 static struct ward_record_paths paths_of(const struct rename *m)
@@ -317,6 +319,15 @@ static int stat_new_name(struct ward_op *op, const struct rename *m, struct ward
 	return ward_backing_stat(op->tree, m->dir2.fd, m->name2, ret);
 }
 
+/* Nobody else writes from here to the new name where that takes the right. */
+static int check_alone(struct ward_op *op, struct rename *m, bool exchange)
+{
+	const struct ward_record_paths paths = paths_of(m);
+
+	return ward_alone_rename(op, &paths, (const int[]){m->dir.fd, m->dir2.fd}, m->files[0],
+		exchange ? m->files[1] : NULL, &m->alone);
+}
+
 /* renames_lock held for writing. */
 static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 {
@@ -330,6 +341,7 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	int r;
 
 	*ret_again = false;
+	ward_alone_end(&m->alone);
 	ward_secret_move_begin(op, &at, &m->secrets);
 	r = ward_backing_stat(tree, m->dir.fd, m->name, from);
 	if (r < 0)
@@ -363,6 +375,8 @@ static int rename_once(struct ward_op *op, struct rename *m, bool *ret_again)
 	if (r == 0)
 		r = ward_nodes_check_move(tree->nodes, m->parent, m->name, m->parent2, m->name2,
 			flags & RENAME_EXCHANGE);
+	if (r == 0)
+		r = check_alone(op, m, flags & RENAME_EXCHANGE);
 	if (r == 0)
 		r = record_rename(op, m);
 	if (r < 0)
@@ -485,6 +499,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 	}
 	ward_dirref_put(op->tree, &m->dir);
 	ward_moves_leave(op->tree->fs->moves);
+	ward_alone_end(&m->alone);
 	ward_secret_move_end(&m->secrets);
 	ward_quota_old_end(op, &m->old, false);
 	const struct ward_record_paths paths = paths_of(m);
@@ -503,7 +518,8 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 			.name = name,
 			.name2 = name2,
 			.flags = flags,
-			.secrets = WARD_SECRET_MOVE_INIT};
+			.secrets = WARD_SECRET_MOVE_INIT,
+			.alone = WARD_ALONE_INIT};
 
 		r = do_rename(&op, &m);
 	}
@@ -511,7 +527,8 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 }
 
 /* renames_lock held for writing: nothing is opened between the decision and the new name. */
-static int link_locked(struct ward_op *op, const struct ward_record_paths *paths, int fd, int dirfd)
+static int link_locked(struct ward_op *op, const struct ward_record_paths *paths, int fd, int dirfd,
+	struct ward_alone *alone)
 {
 	struct ward_fs_tree *tree = op->tree;
 	const bool unnamed = ward_node_unnamed(tree->nodes, paths->node);
@@ -530,6 +547,8 @@ static int link_locked(struct ward_op *op, const struct ward_record_paths *paths
 	if (r == 0)
 		r = ward_gate_link(op, paths->node, &file, (const int[]){fd, dirfd}, paths->node2,
 			paths->name2, &by);
+	if (r == 0)
+		r = ward_alone_link(op, paths, fd, &file, alone);
 	if (r == 0)
 		r = ward_record_change(op, WARD_EVENT_LINK, paths, &by);
 	if (r < 0)
@@ -559,6 +578,7 @@ static int do_link(
 	struct ward_op *op, struct ward_node *node, struct ward_node *parent2, const char *name2)
 {
 	const struct ward_record_paths paths = {.node = node, .node2 = parent2, .name2 = name2};
+	struct ward_alone alone = WARD_ALONE_INIT;
 	struct ward_fdref ref = {.fd = -1};
 	struct ward_dirref dir;
 	int r;
@@ -575,8 +595,9 @@ static int do_link(
 	r = ward_resolve_dir(op->tree, parent2, &dir);
 	if (r == 0) {
 		pthread_rwlock_wrlock(&op->tree->nodes->renames_lock);
-		r = link_locked(op, &paths, ref.fd, dir.fd);
+		r = link_locked(op, &paths, ref.fd, dir.fd, &alone);
 		pthread_rwlock_unlock(&op->tree->nodes->renames_lock);
+		ward_alone_end(&alone);
 		ward_dirref_put(op->tree, &dir);
 	}
 	ward_moves_leave(op->tree->fs->moves);

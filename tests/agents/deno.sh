@@ -161,6 +161,14 @@ printf '%s' "$OUT" | python3 "$WARD_SRC/tests/agents/lib/deno-flags.py" || fail 
 expect 0 "$WARDFS" run --policy "$HOME/flags.policy" try.ts "run /usr/bin/echo" "run /usr/bin/cat"
 has "$OUT" "run /usr/bin/echo: ran"
 has "$OUT" "run /usr/bin/cat: NotCapable"
+
+# Attempts by a script: nothing is broken but what docs/attack.md names.
+mkdir attacked
+cd attacked
+rc=0
+"$WARDFS" attack --mode deno --json >"$HOME/attack.json" || rc=$?
+[ $rc -eq 1 ] || fail "attack: exit $rc"
+python3 "$WARD_SRC/tests/agents/lib/attack-verdicts.py" "$HOME/attack.json" || fail "attack"
 S
 
 # Root in a project of root's, then an ordinary user.

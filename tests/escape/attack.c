@@ -165,16 +165,6 @@ static int try_pivot_root(char **argv)
 	return (int)syscall(SYS_pivot_root, argv[0], argv[0]);
 }
 
-/* An empty segment descriptor: nothing is changed by it. */
-static int try_modify_ldt(char **argv)
-{
-	struct {
-		unsigned number, base, limit, flags;
-	} none = {0, 0, 0, 0x28}; /* read_exec_only, seg_not_present: asm/ldt.h */
-	(void)argv;
-	return (int)syscall(SYS_modify_ldt, 1, &none, sizeof(none));
-}
-
 static int try_kill(char **argv)
 {
 	return kill((pid_t)atol(argv[0]), atoi(argv[1]));
@@ -195,50 +185,11 @@ static int try_open(char **argv)
 	return open(argv[0], flags | O_CLOEXEC, 0600);
 }
 
-static int try_bpf(char **argv)
-{
-	(void)argv;
-	union bpf_attr attr = {0};
-	attr.map_type = BPF_MAP_TYPE_ARRAY;
-	attr.key_size = attr.value_size = 4;
-	attr.max_entries = 1;
-	return (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
-}
-
-static int try_userfaultfd(char **argv)
-{
-	(void)argv;
-	return (int)syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY */);
-}
-
-static int try_io_uring(char **argv)
-{
-	(void)argv;
-	struct io_uring_params p = {0};
-	return (int)syscall(SYS_io_uring_setup, 1, &p);
-}
-
-static int try_perf(char **argv)
-{
-	(void)argv;
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.exclude_kernel = 1};
-	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-}
-
 static int try_key(char **argv)
 {
 	(void)argv;
 	/* KEY_SPEC_PROCESS_KEYRING: goes with the process. */
 	return (int)syscall(SYS_add_key, "user", "wardfs-test", "x", 1, -2);
-}
-
-static int try_keyctl(char **argv)
-{
-	(void)argv;
-	return (int)syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, -3, 0);
 }
 
 static int try_fanotify(char **argv)
@@ -349,14 +300,6 @@ static int try_personality(char **argv)
 	return personality(strtoul(argv[0], NULL, 0));
 }
 
-static int try_set_mm(char **argv)
-{
-	/* Asks for the size of the structure: harmless where it is allowed. */
-	unsigned size = 0;
-	(void)argv;
-	return prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0);
-}
-
 static int try_setuid(char **argv)
 {
 	return setuid((uid_t)atol(argv[0]));
@@ -365,62 +308,6 @@ static int try_setuid(char **argv)
 static int try_hostname(char **argv)
 {
 	return sethostname(argv[0], strlen(argv[0]));
-}
-
-static int try_settime(char **argv)
-{
-	(void)argv;
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return clock_settime(CLOCK_REALTIME, &now);
-}
-
-/* getpid by the 32-bit and by the x32 interface, in a child: a filter kills for it. */
-static int in_child(void (*call)(void))
-{
-	int status = 0;
-	pid_t pid = fork();
-	if (pid == 0) {
-		call();
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	/* By SIGSEGV a kernel without that way in answers. */
-	errno = !WIFSIGNALED(status)	      ? EIO
-		: WTERMSIG(status) == SIGSYS  ? EPERM
-		: WTERMSIG(status) == SIGSEGV ? ENOSYS
-					      : EIO;
-	return -1;
-}
-
-static void call_32bit(void)
-{
-#ifdef __x86_64__
-	long r = 20;
-	__asm__ volatile("int $0x80" : "+a"(r) : : "memory", "r8", "r9", "r10", "r11");
-	if (r <= 0)
-		_exit(1);
-#endif
-}
-
-static int try_32bit(char **argv)
-{
-	(void)argv;
-	return in_child(call_32bit);
-}
-
-static void call_x32(void)
-{
-	if (syscall(0x40000000 + SYS_getpid) < 0 && errno != ENOSYS)
-		_exit(1);
-}
-
-static int try_x32(char **argv)
-{
-	(void)argv;
-	return in_child(call_x32);
 }
 
 /* A system call that no kernel has yet. */
@@ -509,72 +396,6 @@ static int try_ruleset(char **argv)
 	return (int)syscall(SYS_landlock_create_ruleset, &files, sizeof(files), 0);
 }
 
-/* Calls that the lists refuse whatever their arguments are. */
-static const struct {
-	const char *name;
-	long number;
-} calls[] = {
-	{"acct", SYS_acct},
-	{"delete_module", SYS_delete_module},
-	{"fanotify_mark", SYS_fanotify_mark},
-	{"finit_module", SYS_finit_module},
-	{"fsconfig", SYS_fsconfig},
-	{"fsmount", SYS_fsmount},
-	{"fspick", SYS_fspick},
-	{"init_module", SYS_init_module},
-	{"io_uring_enter", SYS_io_uring_enter},
-	{"io_uring_register", SYS_io_uring_register},
-	{"kcmp", SYS_kcmp},
-	{"kexec_load", SYS_kexec_load},
-	{"listmount", 458},
-	{"migrate_pages", SYS_migrate_pages},
-	{"move_pages", SYS_move_pages},
-	{"open_by_handle_at", SYS_open_by_handle_at},
-	{"open_tree_attr", 467},
-	{"process_madvise", SYS_process_madvise},
-	{"process_mrelease", SYS_process_mrelease},
-	{"quotactl", SYS_quotactl},
-	{"quotactl_fd", SYS_quotactl_fd},
-	{"reboot", SYS_reboot},
-	{"request_key", SYS_request_key},
-	{"setdomainname", SYS_setdomainname},
-	{"settimeofday", SYS_settimeofday},
-	{"statmount", 457},
-	{"swapoff", SYS_swapoff},
-	{"swapon", SYS_swapon},
-	{"syslog", SYS_syslog},
-#ifdef __x86_64__
-	{"ioperm", SYS_ioperm},
-	{"iopl", SYS_iopl},
-	{"kexec_file_load", SYS_kexec_file_load},
-	{"sysfs", SYS_sysfs},
-	{"ustat", SYS_ustat},
-#endif
-};
-
-/*
- * argv: a name. With arguments that no call takes: what looks at them before it asks for rights
- * says so, which counts as done, and nothing happens. ENOSYS where the kernel has no such call.
- */
-static int try_call(char **argv)
-{
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (strcmp(argv[0], calls[i].name) != 0)
-			continue;
-		long r = syscall(calls[i].number, -1L, -1L, -1L, -1L, -1L, -1L);
-		return r < 0 && (errno == EPERM || errno == ENOSYS) ? -1 : 0;
-	}
-	exit(2);
-}
-
-static int try_calls(char **argv)
-{
-	(void)argv;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		puts(calls[i].name);
-	return 0;
-}
-
 /*
  * argv: bytes, as the soft limit. A call that answers and changes nothing has not succeeded. Twice:
  * by the call of setrlimit(2) and by that of prlimit(2), which libraries make for it.
@@ -649,22 +470,18 @@ static const struct {
 	{"setattr", 1, try_setattr}, {"open-tree", 1, try_open_tree}, {"chroot", 1, try_chroot},
 	{"unshare", 1, try_unshare}, {"clone", 1, try_clone}, {"clone3", 1, try_clone3},
 	{"setns", 1, try_setns}, {"ptrace", 1, try_ptrace}, {"read-memory", 1, try_read_memory},
-	{"kill", 2, try_kill}, {"mknod", 2, try_mknod}, {"open", 2, try_open}, {"bpf", 0, try_bpf},
-	{"userfaultfd", 0, try_userfaultfd}, {"io-uring", 0, try_io_uring}, {"perf", 0, try_perf},
-	{"key", 0, try_key}, {"keyctl", 0, try_keyctl}, {"fanotify", 0, try_fanotify},
-	{"handle", 1, try_handle}, {"tiocsti", 0, try_tiocsti}, {"socket", 3, try_socket},
-	{"abstract", 1, try_abstract}, {"listen", 1, try_listen}, {"connect", 2, try_connect},
-	{"loopback", 0, try_loopback}, {"personality", 1, try_personality},
-	{"set-mm", 0, try_set_mm}, {"setuid", 1, try_setuid}, {"hostname", 1, try_hostname},
-	{"settime", 0, try_settime}, {"32bit", 0, try_32bit}, {"x32", 0, try_x32},
-	{"unknown", 0, try_unknown}, {"children", 1, try_children}, {"fill", 2, try_fill},
-	{"core-limit", 1, try_core_limit}, {"slow", 2, try_slow},
+	{"kill", 2, try_kill}, {"mknod", 2, try_mknod}, {"open", 2, try_open}, {"key", 0, try_key},
+	{"fanotify", 0, try_fanotify}, {"handle", 1, try_handle}, {"tiocsti", 0, try_tiocsti},
+	{"socket", 3, try_socket}, {"abstract", 1, try_abstract}, {"listen", 1, try_listen},
+	{"connect", 2, try_connect}, {"loopback", 0, try_loopback},
+	{"personality", 1, try_personality}, {"setuid", 1, try_setuid},
+	{"hostname", 1, try_hostname}, {"unknown", 0, try_unknown}, {"children", 1, try_children},
+	{"fill", 2, try_fill}, {"core-limit", 1, try_core_limit}, {"slow", 2, try_slow},
 	{"write-memory", 1, try_write_memory}, {"take-fd", 2, try_take_fd},
 	{"capset", 0, try_capset}, {"move-mount", 2, try_move_mount}, {"fsopen", 1, try_fsopen},
-	{"pivot-root", 1, try_pivot_root}, {"modify-ldt", 0, try_modify_ldt},
-	{"ruleset", 1, try_ruleset}, {"call", 1, try_call}, {"calls", 0, try_calls},
-	{"lease", 2, try_lease}, {"huge-pages", 1, try_huge_pages}, {"aio", 1, try_aio},
-	{"pressure", 1, try_pressure}, {"touch", 1, try_touch}};
+	{"pivot-root", 1, try_pivot_root}, {"ruleset", 1, try_ruleset}, {"lease", 2, try_lease},
+	{"huge-pages", 1, try_huge_pages}, {"aio", 1, try_aio}, {"pressure", 1, try_pressure},
+	{"touch", 1, try_touch}};
 
 int main(int argc, char **argv)
 {

@@ -78,7 +78,7 @@ MAY_INCLUDE = {
     "enforcer/oci": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit",
                      "enforcer/container/container.h", "enforcer/session"],
     # A program that stands alone, inside any sandbox and outside of it.
-    "enforcer/attack": ["enforcer/base"],
+    "enforcer/attack": ["enforcer/base", "conf"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",

@@ -8,7 +8,7 @@ extern const struct ward_attack_table ward_attempts_outside, ward_attempts_netwo
 	ward_attempts_processes, ward_attempts_persist, ward_attempts_kernel, ward_attempts_calls,
 	ward_attempts_surface, ward_attempts_confinement, ward_attempts_exhaust,
 	ward_attempts_descriptors, ward_attempts_terminal, ward_attempts_trail,
-	ward_attempts_approvals;
+	ward_attempts_approvals, ward_attempts_script;
 
 /* A row: P, H or R for the severity. */
 #define WARD_ATTEMPT(sev, seen, name_, what_, stops_, ref_, fn)                                    \

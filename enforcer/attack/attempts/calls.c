@@ -55,6 +55,39 @@ CALL(session_keys, syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3 /* session */,
 CALL(ask_for_key, syscall(SYS_request_key, "user", "wardfs-attack-none", NULL, 0), ENOKEY, 0)
 CALL(watch_mounts, syscall(SYS_fanotify_mark, -1, 1, 1UL, -1, NULL), EBADF, EINVAL)
 
+/* With arguments that no call takes: any answer but a refusal came from behind the filter. */
+static int answered(long number)
+{
+	const long r = syscall(number, -1L, -1L, -1L, -1L, -1L, -1L);
+	return r < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS) ? -1 : 0;
+}
+
+#define ANSWERED(id, number)                                                                       \
+	static int id(const struct ward_facts *f, char *proof)                                     \
+	{                                                                                          \
+		return answered(number);                                                           \
+	}
+
+ANSWERED(configure_context, SYS_fsconfig)
+ANSWERED(list_mounts, 458)
+ANSWERED(mount_state, 457)
+ANSWERED(tree_attributes, 467)
+ANSWERED(quota_file, SYS_quotactl_fd)
+ANSWERED(domain_name, SYS_setdomainname)
+ANSWERED(time_of_day, SYS_settimeofday)
+ANSWERED(ring_enter, SYS_io_uring_enter)
+ANSWERED(ring_register, SYS_io_uring_register)
+#ifdef __x86_64__
+ANSWERED(io_level, SYS_iopl)
+ANSWERED(file_systems, SYS_sysfs)
+ANSWERED(device_state, SYS_ustat)
+#else
+#define NO_CALL 100000
+ANSWERED(io_level, NO_CALL)
+ANSWERED(file_systems, NO_CALL)
+ANSWERED(device_state, NO_CALL)
+#endif
+
 /* In a child, which ends at once. */
 static int forked(long pid)
 {
@@ -143,6 +176,25 @@ static const struct ward_attempt rows[] = {
 	FILTER("watch-mounts", "Calls fanotify_mark, of no group.", "T1083", watch_mounts),
 	FILTER("clone-user", "Makes a user namespace by clone.", "CVE-2022-0185", clone_user),
 	FILTER("clone3-user", "Makes a user namespace by clone3.", "CVE-2022-0185", clone3_user),
+	FILTER("configure-context", "Calls fsconfig, of no context.", "CVE-2022-0185",
+		configure_context),
+	FILTER("tree-attributes", "Calls open_tree_attr, of no tree.", "T1611, AML.T0105",
+		tree_attributes),
+	FILTER("list-mounts", "Calls listmount, with no room for the answer.", "T1083",
+		list_mounts),
+	FILTER("mount-state", "Calls statmount, with no room for the answer.", "T1083",
+		mount_state),
+	FILTER("quota-file", "Calls quotactl_fd, of no file.", "CWE-732", quota_file),
+	LACK(CAP_SYS_ADMIN, "domain-name", "Sets the domain name, of no length.", "CWE-732",
+		domain_name),
+	FILTER("time-of-day", "Sets the clock by settimeofday, to no time.", "T1070.006",
+		time_of_day),
+	FILTER("ring-enter", "Calls io_uring_enter, of no ring.", "CVE-2023-2598", ring_enter),
+	FILTER("ring-register", "Calls io_uring_register, of no ring.", "CVE-2023-2598",
+		ring_register),
+	FILTER("io-level", "Calls iopl, of no level.", "CWE-782", io_level),
+	FILTER("file-systems", "Calls sysfs, of no option.", "CWE-200", file_systems),
+	FILTER("device-state", "Calls ustat, of no device.", "CWE-200", device_state),
 	FILTER("x32-call", "Makes a call by its x32 number.", "CVE-2014-0038", x32_call),
 	FILTER("ia32-call", "Makes a call of 32-bit programs.", "CVE-2010-3301", ia32_call),
 };

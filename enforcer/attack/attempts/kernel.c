@@ -18,6 +18,7 @@
 #include <sys/fanotify.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -51,6 +52,25 @@ static int mount_proc(const struct ward_facts *f, char *proof)
 static int unmount(const struct ward_facts *f, char *proof)
 {
 	return umount2("/proc", MNT_DETACH);
+}
+
+/* Of the mount that /proc is: writable, where it was read-only. */
+static int remount(const struct ward_facts *f, char *proof)
+{
+	return mount(NULL, "/proc", NULL, MS_REMOUNT | MS_BIND, NULL);
+}
+
+static int mount_attributes(const struct ward_facts *f, char *proof)
+{
+	struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
+	return (int)syscall(SYS_mount_setattr, AT_FDCWD, "/proc", 0, &attr, sizeof(attr));
+}
+
+static int memory_map(const struct ward_facts *f, char *proof)
+{
+	/* Asks for the size of the structure: harmless where it is allowed. */
+	unsigned size = 0;
+	return prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0);
 }
 
 static int tree_copy(const struct ward_facts *f, char *proof)
@@ -341,6 +361,13 @@ static const struct ward_attempt rows[] = {
 	GAIN(PROMISE, "mount-proc", "Mounts /proc once more.", "T1611, AML.T0105", mount_proc),
 	GAIN(PROMISE, "unmount", "Unmounts /proc, to see what lies beneath.", "T1611, AML.T0105",
 		unmount),
+	LACK(PROMISE, CAP_SYS_ADMIN, "remount", "Mounts /proc as writable, where it is not.",
+		"T1611, AML.T0105", remount),
+	LACK(PROMISE, CAP_SYS_ADMIN, "mount-attributes",
+		"Makes the mount of /proc writable (mount_setattr).", "T1611, AML.T0105",
+		mount_attributes),
+	LACK(HARDENING, WARD_NEEDS_FILTER, "memory-map",
+		"Asks how the kernel describes its memory (PR_SET_MM).", "CWE-284", memory_map),
 	GAIN(PROMISE, "tree-copy", "Copies the mount tree (open_tree).", "T1611, AML.T0105",
 		tree_copy),
 	GAIN(PROMISE, "fs-context", "Opens a context for a new file system (fsopen).",

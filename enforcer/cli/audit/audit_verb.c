@@ -143,6 +143,15 @@ static int run(const struct audit_verb *v, struct audit_cmd *c)
 	/* A trail elsewhere and a public key: there need not be any session on this host. */
 	if (r == 0 && !((c->n_keys || c->has_ledger_key) && audit_verb_is_file(c->session)))
 		r = open_store(c, v->fills, &err);
+	if (r == -ENOENT && c->state && !c->store)
+		(void)ward_err_sys(&err, r, "--state %s", c->state);
+	/* An empty list is an answer. One session, or a directory, that was named must be there. */
+	if (r == -ENOENT && v->lists && !c->state && !c->session) {
+		if (c->json)
+			ward_print_json(json_array());
+		ward_say(err.text);
+		return 0;
+	}
 	if (r == 0)
 		r = v->run(c, &err);
 	if (r == -ENOENT && strcmp(v->name, "verify") == 0)

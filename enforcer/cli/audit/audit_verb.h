@@ -18,6 +18,7 @@ struct audit_verb {
 	const char *lacks; /* said where one of these is missing */
 	bool of_process;   /* --descendants are those of the process that is a word */
 	bool fills;	   /* writes the index */
+	bool lists;	   /* of as many sessions as there are: of none where none has run yet */
 	/* Returns the exit status, or a negative errno with err. */
 	int (*run)(struct audit_cmd *c, struct ward_err *err);
 };

@@ -129,6 +129,7 @@ const struct argp audit_approvals_argp = {approvals_options, audit_verb_parse, "
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb approvals_verb = {
 	.name = "approvals",
+	.lists = true,
 	.argp = &audit_approvals_argp,
 	.words = "s",
 	.run = run_approvals,

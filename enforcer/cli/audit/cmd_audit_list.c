@@ -631,6 +631,7 @@ const struct argp audit_list_argp = {list_options, audit_verb_parse, NULL,
 	audit_options_listed, NULL, NULL};
 static const struct audit_verb list_verb = {
 	.name = "list",
+	.lists = true,
 	.fills = true,
 	.argp = &audit_list_argp,
 	.words = "",

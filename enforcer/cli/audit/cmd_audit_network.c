@@ -196,6 +196,7 @@ const struct argp audit_network_argp = {network_options, audit_verb_parse, "[SES
 	audit_options_sessions, NULL, NULL};
 static const struct audit_verb network_verb = {
 	.name = "network",
+	.lists = true,
 	.argp = &audit_network_argp,
 	.words = "s",
 	.fills = true,

@@ -13,7 +13,8 @@
 #include "enforcer/cli/base/here.h"
 #include "enforcer/session/control/control.h"
 
-json_t *ward_sessions_running(const char *runtime, bool quiet)
+/* silent: takes the names of sessions that do not answer, each with the reason; NULL: no matter. */
+static json_t *running(const char *runtime, json_t *silent)
 {
 	json_t *all = json_array();
 	ward_control_sweep(runtime);
@@ -29,10 +30,16 @@ json_t *ward_sessions_running(const char *runtime, bool quiet)
 		json_t *o = r == 0 ? json_loads(answer, 0, NULL) : NULL;
 		if (o)
 			json_array_append_new(all, o);
-		else if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && !quiet)
-			ward_say(err.text);
+		else if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && silent)
+			json_array_append_new(silent,
+				json_pack("{s:s, s:s}", "session", e->d_name, "why", err.text));
 	}
 	return all;
+}
+
+json_t *ward_sessions_running(const char *runtime)
+{
+	return running(runtime, NULL);
 }
 
 static const char *text_of(const json_t *o, const char *name)
@@ -123,15 +130,26 @@ static const json_t *first_of(const json_t *all, const char *word)
 	return NULL;
 }
 
+/* Of several sessions of the name this one is meant. The first one bears the name itself. */
+static void say_newest(const json_t *all, const char *word, const char *newest)
+{
+	const json_t *o = NULL;
+	size_t i = 0;
+	bool first = false;
+	json_array_foreach(all, i, o) first = first || strcmp(text_of(o, "session"), word) == 0;
+	if (first)
+		ward_sayf("using %s, the newest; %s.1 means the first", newest, word);
+	else
+		ward_sayf("using %s, the newest", newest);
+}
+
 static const json_t *named(const json_t *all, const char *word)
 {
 	const json_t *last = last_of(all, of_name, word);
 	if (!last)
 		last = first_of(all, word);
 	else if (strcmp(text_of(last, "session"), word) != 0)
-		ward_sayf(
-			"using %s, the newest running session called %s. To mean the first one, write %s.1; the list of running sessions has it as %s",
-			text_of(last, "session"), word, word, word);
+		say_newest(all, word, text_of(last, "session"));
 	return last;
 }
 
@@ -143,7 +161,7 @@ static bool is_ambiguous(const json_t *all, const char *word)
 	json_array_foreach(all, i, o) n += of_name(o, word);
 	if (n > 1)
 		ward_sayf(
-			"%zu running sessions are called %s, so wardfs ended none of them. Write the name with its number, and %s.1 for the first one; the list of running sessions has that one as %s",
+			"%zu running sessions are called %s, so wardfs ended none of them. Write %s.1 for the first, %s.2 for the second",
 			n, word, word, word);
 	return n > 1;
 }
@@ -157,7 +175,7 @@ static char *meant(const char *word, bool alone)
 		return NULL;
 	}
 	const bool latest = strcmp(word, "latest") == 0;
-	json_t *all = ward_sessions_running(runtime, true);
+	json_t *all = running(runtime, NULL);
 	if (!latest && alone && is_ambiguous(all, word)) {
 		json_decref(all);
 		return NULL;
@@ -201,25 +219,46 @@ void ward_sessions_need(const struct argp_state *state, const char *session)
 		ward_arguments_wrong(state, "a session is needed; wardfs ps lists them");
 }
 
-int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all)
+/* Says which sessions do not answer: those of the name, or all (NULL). How many that were. */
+static size_t say_silent(const json_t *silent, const char *name)
+{
+	const json_t *o = NULL;
+	size_t i = 0, n = 0;
+	json_array_foreach(silent, i, o)
+	{
+		if (name && !of_name(o, name))
+			continue;
+		ward_say(text_of(o, "why"));
+		n++;
+	}
+	return n;
+}
+
+int ward_sessions_choose(
+	const char *session, char **ret_runtime, json_t **ret_all, bool *ret_silent)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	*ret_runtime = NULL;
 	*ret_all = NULL;
+	*ret_silent = false;
 	if (ward_control_runtime(ret_runtime, &err) < 0) {
 		ward_say(err.text);
 		return 1;
 	}
-	json_t *all = ward_sessions_running(*ret_runtime, false);
+	json_t *silent = json_array(), *all = running(*ret_runtime, silent);
+	const bool latest = session && strcmp(session, "latest") == 0;
 	*ret_all = all;
+	*ret_silent = say_silent(silent, latest ? NULL : session) > 0;
+	json_decref(silent);
 	if (!session)
 		return 0;
-	const bool latest = strcmp(session, "latest") == 0;
-	const json_t *meant = latest ? latest_of(all) : named(all, session);
+	/* Among those that answer none may be meant; that none runs would be wrong. */
+	const bool none = latest && *ret_silent && json_array_size(all) == 0;
+	const json_t *meant = none ? NULL : latest ? latest_of(all) : named(all, session);
 	for (size_t i = json_array_size(all); i-- > 0;)
 		if (json_array_get(all, i) != meant)
 			json_array_remove(all, i);
-	if (!meant && !latest)
+	if (!meant && !latest && !*ret_silent)
 		ward_sayf("no session '%s' is running; 'wardfs ps' lists the running sessions",
 			session);
 	return meant ? 0 : 1;

@@ -9,9 +9,9 @@
 /*
  * What every session answers to "status" (enforcer/session/control/control.h), as an array; never
  * NULL but for want of memory. Directories of dead ones (their supervisor was killed) are removed.
- * quiet: a session that does not answer is left out without a word on stderr.
+ * A session that does not answer is left out without a word on stderr.
  */
-json_t *ward_sessions_running(const char *runtime, bool quiet);
+json_t *ward_sessions_running(const char *runtime);
 
 /*
  * The session that a word of the command line means. "latest" (no session has that name): the one
@@ -42,9 +42,11 @@ void ward_sessions_need(const struct argp_state *state, const char *session);
 /*
  * Those, or the one named alone (session not NULL; "latest" as above). 0, or 1 after a message
  * where it does not run; *ret_runtime, for ward_sessions_ask(), is the caller's to free and
- * *ret_all to decref, NULL where there is no runtime directory.
+ * *ret_all to decref, NULL where there is no runtime directory. *ret_silent: some of those that
+ * were meant do not answer, which a message says; whether they run is not known.
  */
-int ward_sessions_choose(const char *session, char **ret_runtime, json_t **ret_all);
+int ward_sessions_choose(
+	const char *session, char **ret_runtime, json_t **ret_all, bool *ret_silent);
 
 /* Says on stderr that no session of the caller runs, and what to type. */
 void ward_sessions_say_none(void);

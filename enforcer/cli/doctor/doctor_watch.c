@@ -56,7 +56,7 @@ static bool ask_sessions(struct ward_check *c)
 	ward_cleanup_free char *runtime = NULL;
 	if (ward_control_runtime(&runtime, NULL) < 0)
 		return false;
-	json_t *all = ward_sessions_running(runtime, true);
+	json_t *all = ward_sessions_running(runtime);
 	bool found = false;
 	for (size_t i = 0; !found && i < json_array_size(all); i++) {
 		ward_cleanup_free char *answer = NULL;

@@ -148,17 +148,19 @@ static void offer(const struct ward_run_plan *p, const char *old)
 			old, ward_buf_str(&b));
 }
 
-/* What the command of offer_to_share() does: a link beside the other one's file. */
-static int share(const struct ward_run_plan *p, struct ward_err *err)
+/* What `wardfs init --share` does: a link beside the other one's file. config: the
+ * owner's directory of wardfs. */
+static int share(
+	const char *config, const char *main_checkout, const char *project, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf dir = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf from = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf to = WARD_BUF_INIT;
-	ward_buf_printf(&dir, "%s/projects", p->config);
+	ward_buf_printf(&dir, "%s/projects", config);
 	ward_buf_printf(&to, "%s/", ward_buf_str(&dir));
-	int r = ward_project_file_name(p->main_checkout, &to);
+	int r = ward_project_file_name(main_checkout, &to);
 	if (r == 0)
-		r = ward_project_file_name(p->project.path, &from);
+		r = ward_project_file_name(project, &from);
 	if (r < 0 || ward_buf_error(&dir) < 0)
 		return ward_err_sys(err, r < 0 ? r : -ENOMEM, "owner's policy file");
 	ward_cleanup_fd int fd =
@@ -168,47 +170,55 @@ static int share(const struct ward_run_plan *p, struct ward_err *err)
 	return 0;
 }
 
-int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err)
+bool ward_policy_share_asked(const char *main_checkout)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf question = WARD_BUF_INIT;
-	struct ward_as_owner as;
-	struct stat st;
-	if (!p->main_checkout || !p->config || !p->owner_policy || !ask_possible())
-		return 0;
-	ward_shell_word(&b, p->main_checkout);
+	ward_shell_word(&b, main_checkout);
 	ward_buf_printf(&question,
 		"This directory says that it is a work tree of %s, for which you have a policy. "
 		"Any directory can say so. Did you make it, and shall that policy hold here, too? "
 		"[y/N]",
 		ward_buf_str(&b));
+	return ask_word(ward_buf_str(&question), "yn", 'n', 'n') == 'y';
+}
+
+int ward_policy_share(const struct ward_identity *id, const char *config, const char *main_checkout,
+	const char *project, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	int r = ward_as_owner_begin(id, &as, err);
+	if (r < 0)
+		return r;
+	r = share(config, main_checkout, project, err);
+	ward_as_owner_end(&as);
+	return r;
+}
+
+int ward_moved_ask(const struct ward_run_plan *p, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	struct stat st;
+	if (!p->main_checkout || !p->config || !p->owner_policy || !ask_possible())
+		return 0;
 	int r = ward_as_owner_begin(&p->id, &as, err);
 	if (r < 0)
 		return r;
 	const bool none = stat(p->owner_policy, &st) < 0 && errno == ENOENT;
 	ward_as_owner_end(&as);
-	if (!none || ask_word(ward_buf_str(&question), "yn", 'n', 'n') != 'y')
+	if (!none || !ward_policy_share_asked(p->main_checkout))
 		return 0;
-	r = ward_as_owner_begin(&p->id, &as, err);
-	if (r < 0)
-		return r;
-	r = share(p, err);
-	ward_as_owner_end(&as);
+	r = ward_policy_share(&p->id, p->config, p->main_checkout, p->project.path, err);
 	return r < 0 ? r : 1;
 }
 
 static void offer_to_share(const struct ward_run_plan *p)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	put_as_owner(&b, &p->id);
-	ward_buf_puts(&b, "ln -s ");
-	put_file(&b, p->config, p->main_checkout);
-	ward_buf_putc(&b, ' ');
-	put_file(&b, p->config, p->project.path);
-	if (ward_buf_error(&b) == 0)
-		ward_sayf(
-			"this directory says that it is a work tree of %s, for which you have a policy. Any directory can say so, so the policy does not apply here yet, and git fails inside. If you made the work tree, share the policy: %s",
-			p->main_checkout, ward_buf_str(&b));
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_shell_word(&word, p->project.path);
+	ward_sayf(
+		"this directory says that it is a work tree of %s, for which you have a policy. Any directory can say so, so the policy does not apply here yet, and git fails inside. If you made the work tree, share the policy: cd %s && wardfs init --share",
+		p->main_checkout, ward_buf_str(&word));
 }
 
 void ward_moved_say(const struct ward_run_plan *p)

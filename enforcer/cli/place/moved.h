@@ -6,7 +6,20 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+#include "enforcer/session/owner/identity.h"
 #include "enforcer/session/plan/plan.h"
+
+/* Asks at a terminal whether the policy of the main checkout shall hold here, too. */
+bool ward_policy_share_asked(const char *main_checkout);
+/*
+ * Makes the owner's file for the project a link to that of the main checkout (worktree.h), with the
+ * owner's rights. config: the owner's directory of wardfs, as ~/.config/wardfs. -EEXIST:
+ * there is such a file.
+ */
+int ward_policy_share(const struct ward_identity *id, const char *config, const char *main_checkout,
+	const char *project, struct ward_err *err) ward_must_check;
 
 /*
  * At a terminal: asks whether a work tree shares the policy of its main checkout, and makes it so.

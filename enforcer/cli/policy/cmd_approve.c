@@ -203,7 +203,9 @@ static int list_all(const struct args *a)
 {
 	ward_cleanup_free char *runtime = NULL;
 	json_t *sessions = NULL, *list = json_array();
-	int status = ward_sessions_choose(a->session, &runtime, &sessions);
+	bool silent = false;
+	int status = ward_sessions_choose(a->session, &runtime, &sessions, &silent);
+	status |= silent;
 	if (sessions)
 		status |= collect(runtime, sessions, list);
 	if (a->json) {
@@ -255,7 +257,7 @@ static int watch(const struct args *a)
 		/* Before the look: what comes after it is told. */
 		ward_told_take(told);
 		ward_told_watch(told, runtime);
-		json_t *sessions = ward_sessions_running(runtime, true);
+		json_t *sessions = ward_sessions_running(runtime);
 		(void)!collect(runtime, sessions, list);
 		json_array_foreach(list, i, o)
 		{
@@ -287,7 +289,8 @@ static json_t *find(const struct args *a, char **ret_runtime)
 	json_t *sessions = NULL, *list = json_array(), *found = NULL;
 	size_t i = 0;
 	json_t *o = NULL;
-	if (ward_sessions_choose(a->session, ret_runtime, &sessions) == 0 && sessions)
+	bool silent = false;
+	if (ward_sessions_choose(a->session, ret_runtime, &sessions, &silent) == 0 && sessions)
 		(void)!collect(*ret_runtime, sessions, list);
 	json_array_foreach(list, i, o) if (strcmp(ward_approve_member(o, "question"),
 						   a->words[0]) == 0) found = json_incref(o);

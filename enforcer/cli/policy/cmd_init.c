@@ -19,6 +19,7 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/manual.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/place/moved.h"
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/place/policy_place.h"
 #include "enforcer/cli/base/ask.h"
@@ -32,11 +33,12 @@
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/settings.h"
 #include "enforcer/session/owner/git_tracked.h"
+#include "enforcer/session/owner/worktree.h"
 
-enum { OPT_REGISTRIES = 0x100, OPT_ACCEPT, OPT_DECLINE, OPT_DEVCONTAINER };
+enum { OPT_REGISTRIES = 0x100, OPT_ACCEPT, OPT_DECLINE, OPT_DEVCONTAINER, OPT_SHARE };
 
 struct args {
-	bool force, dry, registries, devcontainer;
+	bool force, dry, registries, devcontainer, share;
 	struct init_answer answer;
 };
 
@@ -65,7 +67,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_DEVCONTAINER:
 		a->devcontainer = true;
 		return 0;
+	case OPT_SHARE:
+		a->share = true;
+		return 0;
 	case ARGP_KEY_END:
+		if (a->share && (a->force || a->dry || a->registries || a->answer.accept ||
+					a->answer.decline || a->devcontainer))
+			ward_arguments_wrong(state, "--share takes no other option");
 		if (a->devcontainer && (a->registries || a->answer.accept || a->answer.decline))
 			ward_arguments_wrong(
 				state, "--devcontainer takes --force and --dry-run, and no others");
@@ -85,6 +93,8 @@ static const struct argp_option options[] = {
 	{"accept", OPT_ACCEPT, "DIGEST", 0,
 		"Accept what .wardfs.propose asks for, if this is its SHA-256, all 64 digits", 0},
 	{"decline", OPT_DECLINE, NULL, 0, "Decline it, and do not mention it again", 0},
+	{"share", OPT_SHARE, NULL, 0,
+		"In a work tree of git: use the policy of the main checkout, which you have", 0},
 	{"devcontainer", OPT_DEVCONTAINER, NULL, 0,
 		"Write .devcontainer of the project instead: a container for an editor in which wardfs runs",
 		0},
@@ -133,6 +143,7 @@ struct draft {
 	const struct ward_policy *now; /* what holds */
 	struct ward_buf tracked;       /* names, each ended by NUL */
 	struct ward_buf text;
+	struct init_git_part git; /* of text */
 	struct init_sources sources;
 };
 
@@ -241,7 +252,7 @@ static int make_draft(struct draft *d, struct ward_err *err)
 		".\n\n[policy]\nversion = 1\n; medium: commands can change the project. They cannot read secrets, change what this\n"
 		"; host executes later, or use a network. 'wardfs policy show' prints all of it.\n"
 		"extends = medium\n");
-	ward_init_git(d->place->project.fd, &d->text);
+	ward_init_git(d->place->project.fd, &d->text, &d->git);
 	put_rules(d);
 	put_tools(d);
 	ward_buf_puts(&d->text, "\n[limits]\n; wall = 2h\n");
@@ -334,8 +345,10 @@ static void allow_registries(const struct args *a, struct draft *d, struct ward_
 static void print_change(const struct args *a, const struct draft *d, const struct ward_buf *was,
 	bool had, const struct ward_buf *text)
 {
-	if (!had) {
+	if (!had && a->dry) {
 		ward_print_policy(text->data, text->len);
+	} else if (!had) {
+		ward_init_git_print(text, &d->git);
 	} else {
 		ward_cleanup(ward_buf_clear) struct ward_buf lines = WARD_BUF_INIT;
 		policy_lines_difference(was, text, &lines);
@@ -423,6 +436,60 @@ static int find_now(struct draft *d, struct ward_policy_place *now, struct ward_
 		&d->place->id, d->place->config_home, d->place->project.fd, &d->sources, err);
 }
 
+/*
+ * A work tree whose main checkout has a policy shares it where the owner says so, by --share or at
+ * a terminal (place/moved.h). 1: it does now.
+ */
+static int share(const struct args *a, const struct ward_policy_place *place, struct ward_err *err)
+{
+	ward_cleanup_free char *main_checkout = NULL, *shared = NULL;
+	ward_cleanup(ward_buf_clear) struct ward_buf config = WARD_BUF_INIT;
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	if (!place->config_home)
+		return 0;
+	int r = ward_shared_policy(
+		&place->id, place->config_home, place->project.path, &shared, err);
+	if (r == 0)
+		r = ward_worktree_main(
+			&place->project, &place->id, place->config_home, &main_checkout, err);
+	if (r < 0)
+		return r;
+	if (shared && !a->force && !a->answer.accept && !a->answer.decline) {
+		ward_sayf("this project shares the policy of another one, %s: nothing is written. "
+			  "'wardfs policy add' changes that file, 'wardfs init --force' here "
+			  "starts one of its own",
+			shared);
+		return 1;
+	}
+	if (!main_checkout && a->share)
+		return ward_err_set(err, -EINVAL,
+			"--share: nothing to share. This must be a work tree of git for which you "
+			"have no policy yet, and you must have one for its main checkout");
+	if (!main_checkout || a->dry || a->force || a->answer.accept || a->answer.decline)
+		return 0;
+	if (!a->share && !ask_possible()) {
+		ward_shell_word(&word, place->owner_file);
+		ward_sayf("this directory says that it is a work tree of %s, for which you have a "
+			  "policy. If you made it, to share that policy instead: rm %s && wardfs "
+			  "init --share",
+			main_checkout, ward_buf_str(&word));
+		return 0;
+	}
+	if (!a->share && !ward_policy_share_asked(main_checkout))
+		return 0;
+	ward_buf_printf(&config, "%s/wardfs", place->config_home);
+	r = ward_buf_error(&config);
+	if (r == 0)
+		r = ward_policy_share(
+			&place->id, ward_buf_str(&config), main_checkout, place->project.path, err);
+	if (r < 0)
+		return r;
+	ward_sayf("this work tree shares the policy of %s from now on: what you change here is "
+		  "changed there, too",
+		main_checkout);
+	return 1;
+}
+
 static int init(const struct args *a, struct draft *d, struct ward_err *err)
 {
 	ward_cleanup(ward_policy_place_clear) struct ward_policy_place now = {
@@ -431,7 +498,10 @@ static int init(const struct args *a, struct draft *d, struct ward_err *err)
 		.project = {.fd = -1}};
 	if (ward_policy_place_need(d->place, err) < 0)
 		return -ENOENT;
-	int r = find_now(d, &now, err);
+	int r = share(a, d->place, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = find_now(d, &now, err);
 	if (r == 0)
 		r = init_lines(a, d, err);
 	if (r == 0 && a->dry)

@@ -29,6 +29,7 @@
 #include "enforcer/cli/place/owner_file.h"
 #include "enforcer/cli/policy/learn.h"
 #include "enforcer/cli/policy/learn_again.h"
+#include "enforcer/cli/policy/learn_made.h"
 #include "enforcer/cli/policy/learn_merge.h"
 #include "enforcer/cli/policy/policy_lines.h"
 #include "enforcer/cli/run/run_once.h"
@@ -138,7 +139,8 @@ struct proposal {
 	bool named;   /* what was read has lines, and nothing else can be read */
 	bool compare; /* with what held: that takes a while, and shipped profiles need none */
 	bool had;     /* there is an owner's file */
-	struct ward_buf was; /* the owner's file that the proposal is merged with; empty: none */
+	struct ward_buf made; /* learn_made_find() */
+	struct ward_buf was;  /* the owner's file that the proposal is merged with; empty: none */
 	char session[WARD_SESSION_NAME_MAX + 1];
 	int status; /* of the first run */
 	int again;  /* of the second one; -1: there was none */
@@ -152,6 +154,7 @@ static void proposal_clear(struct proposal *p)
 	ward_base_clear(&p->base);
 	ward_buf_clear(&p->text);
 	ward_buf_clear(&p->was);
+	ward_buf_clear(&p->made);
 }
 
 /* --- what was used --- */
@@ -286,6 +289,9 @@ static void put_text(struct proposal *p, char *const *argv)
 			 : "read ");
 	for (size_t i = 0; i < p->rules.n; i++) {
 		const struct ward_learned_rule *r = &p->rules.v[i];
+		/* Its line stands behind those of secrets. */
+		if (learn_made_has_pattern(&p->made, r->pattern))
+			continue;
 		ward_buf_printf(b,
 			"; names: %" JSON_INTEGER_FORMAT ", times: %" JSON_INTEGER_FORMAT
 			"\n%s = %s\n",
@@ -354,7 +360,7 @@ static int put_exceptions(struct proposal *p, const struct ward_policy *made)
 		const bool write = json_integer_value(json_array_get(o, 1)) > 0;
 		const uint32_t want = write ? change : WARD_RIGHT_READ;
 		const char *s = ward_buf_str(&path);
-		if ((rights(made, s, path.len) & want) == want ||
+		if (learn_made_has(&p->made, s) || (rights(made, s, path.len) & want) == want ||
 			(rights(p->place.policy, s, path.len) & want) != want)
 			continue;
 		ward_buf_printf(&p->text, "%s = ", write ? "write" : "read ");
@@ -379,6 +385,52 @@ static int compile(struct proposal *p, struct ward_policy **ret, struct ward_err
 		.known = &p->place.known};
 	int r = ward_policy_load_owned(&p->place.id, &l, ret, err);
 	ward_base_clear(&b);
+	return r;
+}
+
+/* Lines for what the command itself made at names of secrets. all: the policy that has a line for
+ * each of them, which shows where a guard leaves it without effect; NULL: put them all. */
+static void put_made_lines(struct proposal *p, const struct ward_policy *all)
+{
+	const struct ward_buf *made = &p->made;
+	for (const char *s = made->data; s < made->data + made->len; s += strlen(s) + 1) {
+		if (!all || !learn_made_is_secret(all, s)) {
+			ward_buf_puts(&p->text,
+				"; the command made this file; its name is that of a secret\nwrite = ");
+			ward_pattern_quote(&p->text, s, strlen(s));
+			ward_buf_putc(&p->text, '\n');
+			continue;
+		}
+		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+		ward_shell_word(&word, s);
+		ward_sayf(
+			"the command made %s. Later sessions cannot use it, because a guard takes it "
+			"for a secret. If it is none: wardfs policy add --lift-guard write %s",
+			s, ward_buf_str(&word));
+	}
+}
+
+/*
+ * For the session that makes it such a file is its own; for the next one, the second run already,
+ * it is a secret that was there. A line with its name lets the owner decide.
+ */
+static int put_made(struct proposal *p, struct ward_err *err)
+{
+	struct ward_policy *all = NULL;
+	const size_t before = p->text.len;
+	if (!p->made.len)
+		return 0;
+	put_made_lines(p, NULL);
+	int r = ward_buf_error(&p->text);
+	if (r == 0)
+		r = compile(p, &all, err);
+	if (r == 0) {
+		p->text.len = before;
+		p->text.data[before] = '\0';
+		put_made_lines(p, all);
+		r = ward_buf_error(&p->text);
+	}
+	ward_policy_unref(all);
 	return r;
 }
 
@@ -422,6 +474,8 @@ static int check(struct proposal *p, struct ward_err *err)
 		r = put_exceptions(p, made);
 	ward_policy_unref(made);
 	made = NULL;
+	if (r == 0)
+		r = put_made(p, err);
 	if (r == 0)
 		r = compile(p, &made, err);
 	if (r == 0)
@@ -570,6 +624,8 @@ static int propose(const struct args *a, struct proposal *p, struct ward_err *er
 		p->named = a->reads || !gives_project(p);
 		r = find_appends(p);
 	}
+	if (r == 0)
+		r = learn_made_find(&p->learned, &p->place, &p->made);
 	if (r == 0)
 		r = ward_learned_rules(&p->learned, p->named, &p->rules);
 	if (r < 0)

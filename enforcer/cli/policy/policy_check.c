@@ -461,7 +461,7 @@ static int check_sessions(const struct ward_policy_place *place, const struct wa
 	struct ward_err ignored = WARD_ERR_INIT;
 	if (ward_control_runtime(&runtime, &ignored) < 0)
 		return 0;
-	json_t *sessions = ward_sessions_running(runtime, true);
+	json_t *sessions = ward_sessions_running(runtime);
 	own = own && place->owner_file;
 	if (own)
 		ward_escape(&file, place->owner_file, strlen(place->owner_file));

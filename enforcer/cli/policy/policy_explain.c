@@ -715,7 +715,7 @@ static void find_sessions(
 		ward_control_runtime(&runtime, &ignored) < 0)
 		return;
 	ward_escape(&project, place->project.path, strlen(place->project.path));
-	json_t *all = ward_sessions_running(runtime, true), *s = NULL;
+	json_t *all = ward_sessions_running(runtime), *s = NULL;
 	size_t i = 0;
 	json_array_foreach(all, i, s)
 	{

@@ -155,7 +155,7 @@ int policy_now(const struct ward_policy_place *place)
 			"the running sessions cannot be found: %s", err.code ? err.text : "memory");
 		return 1;
 	}
-	json_t *all = ward_sessions_running(runtime, true), *s = NULL;
+	json_t *all = ward_sessions_running(runtime), *s = NULL;
 	size_t i = 0, n = 0;
 	int failed = 0;
 	json_array_foreach(all, i, s)

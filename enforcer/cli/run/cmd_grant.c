@@ -269,9 +269,11 @@ int ward_cmd_grants(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *sessions = NULL;
-	int status = ward_sessions_choose(a.session, &runtime, &sessions);
+	bool silent = false;
+	int status = ward_sessions_choose(a.session, &runtime, &sessions, &silent);
 	if (!sessions)
 		return status;
+	status |= silent;
 	/* A header alone says nothing. */
 	if (!a.json && !json_array_size(sessions)) {
 		if (status == 0)
@@ -343,7 +345,8 @@ int ward_cmd_revoke(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *sessions = NULL;
-	int status = ward_sessions_choose(NULL, &runtime, &sessions);
+	bool silent = false;
+	int status = ward_sessions_choose(NULL, &runtime, &sessions, &silent);
 	if (!sessions)
 		return status;
 	const char *session = holder(runtime, sessions, a.id);
@@ -352,8 +355,9 @@ int ward_cmd_revoke(int argc, char **argv)
 		put_text(q, "reason", a.reason);
 		json_decref(ask(session, q, &status));
 	} else {
-		ward_sayf("no running session has a grant '%s' in force; wardfs grants lists them",
-			a.id);
+		ward_sayf(
+			"no running session%s has a grant '%s' in force; wardfs grants lists them",
+			silent ? " that answers" : "", a.id);
 		status = 1;
 	}
 	json_decref(sessions);

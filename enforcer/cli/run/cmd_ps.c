@@ -141,9 +141,11 @@ int ward_cmd_ps(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *all = NULL;
-	int status = ward_sessions_choose(a.asked.session, &runtime, &all);
+	bool silent = false;
+	int status = ward_sessions_choose(a.asked.session, &runtime, &all, &silent);
 	if (!all)
 		return status;
+	status |= silent;
 	for (size_t i = 0; a.io && i < json_array_size(all); i++)
 		status |= add_io(runtime, json_array_get(all, i));
 	if (a.asked.json) {
@@ -151,7 +153,7 @@ int ward_cmd_ps(int argc, char **argv)
 	} else {
 		size_t i = 0;
 		const json_t *o = NULL;
-		if (json_array_size(all) == 0 && !a.asked.session)
+		if (json_array_size(all) == 0 && !a.asked.session && !silent)
 			ward_sessions_say_none();
 		else if (json_array_size(all))
 			ward_outf("%-30s %7s  %-10s %-19s  %s\n", "SESSION", "PID", "VERB",
@@ -185,8 +187,10 @@ int ward_cmd_kill(int argc, char **argv)
 		ward_say(err.text);
 		return 1;
 	}
-	if (ward_control_wait_gone(runtime, session, KILL_WAIT_MS))
+	if (ward_control_wait_gone(runtime, session, KILL_WAIT_MS)) {
+		ward_sayf("session %s has ended", session);
 		return 0;
+	}
 	ward_sayf(
 		"session %s is asked to end and has not ended yet: wardfs may still be writing its trail, or a process waits for a disk. 'wardfs ps' shows when it has ended",
 		session);

@@ -105,10 +105,12 @@ int ward_cmd_quota(int argc, char **argv)
 		return 2;
 	ward_cleanup_free char *runtime = NULL;
 	json_t *sessions = NULL;
-	int status = ward_sessions_choose(a.session, &runtime, &sessions);
+	bool silent = false;
+	int status = ward_sessions_choose(a.session, &runtime, &sessions, &silent);
 	if (!sessions)
 		return status;
-	if (!a.json && !a.session && json_array_size(sessions) == 0)
+	status |= silent;
+	if (!a.json && !a.session && !silent && json_array_size(sessions) == 0)
 		ward_sessions_say_none();
 	status |= tell(&a, runtime, sessions);
 	json_decref(sessions);

@@ -53,6 +53,7 @@ struct top {
 	struct top_args args;
 	struct ward_store *store; /* NULL: none */
 	struct watched *all;
+	bool silent; /* some did not answer, the last time */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -389,7 +390,7 @@ static json_t *look(struct top *t, int *ret_status)
 	json_t *running = NULL, *all = json_array();
 	const json_t *status = NULL;
 	size_t i = 0;
-	*ret_status = ward_sessions_choose(t->args.asked.session, &runtime, &running);
+	*ret_status = ward_sessions_choose(t->args.asked.session, &runtime, &running, &t->silent);
 	json_array_foreach(running, i, status) json_array_append_new(all, look_at(t, status));
 	json_decref(running);
 	forget_absent(t);
@@ -433,7 +434,7 @@ int ward_cmd_top(int argc, char **argv)
 		json_t *all = look(&t, &status);
 		if (t.args.asked.json)
 			ward_print_json(json_incref(all));
-		else if (!live && !t.args.asked.session && json_array_size(all) == 0)
+		else if (!live && !t.args.asked.session && !t.silent && json_array_size(all) == 0)
 			ward_sessions_say_none();
 		else
 			put_all(all, live, keys.on);
@@ -453,5 +454,5 @@ int ward_cmd_top(int argc, char **argv)
 	t.args.asked.session = NULL;
 	forget_absent(&t);
 	ward_store_close(t.store);
-	return live && seen ? 0 : status;
+	return live && seen ? 0 : status | t.silent;
 }

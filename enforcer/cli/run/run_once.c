@@ -165,12 +165,31 @@ static void say_several(const struct ward_run_plan *p)
 			p->project.path, n, first);
 }
 
+/* Neither was a directory that all users share, nor one with homes in it. */
+static void say_place(const struct ward_run_plan *p)
+{
+	const char *path = p->project.path, *what = NULL;
+	struct stat st;
+	if (p->project.by != WARD_PROJECT_BY_NOTHING && p->project.by != WARD_PROJECT_BY_HOME)
+		return;
+	if (strcmp(path, "/home") == 0)
+		what = "home directories lie in it";
+	else if (fstat(p->project.fd, &st) == 0 && st.st_mode & S_IWOTH)
+		what = "all users of this host share it";
+	if (what)
+		ward_sayf(
+			"the project is %s, and %s. The command reaches everything there. To give the "
+			"command one directory, change into it and run 'wardfs init'",
+			path, what);
+}
+
 /* Said before the command starts, and by --dry-run. */
 static void say_first(const struct ward_run_plan *p, bool given)
 {
 	say_lifts(p->policy);
 	ward_project_say(&p->project);
 	say_several(p);
+	say_place(p);
 	/* With --policy no file of the owner's for a project counts, nor what is accepted in it. */
 	if (!given) {
 		ward_proposal_say(&p->id, p->project.fd, p->owner_policy);

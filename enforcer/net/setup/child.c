@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,12 @@
 /* A question is an address and a few numbers; an answer less. */
 #define MESSAGE_MAX 256
 
+/* One that is stopped does not see that its channel is closed. */
+static void dies_with_parent(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
 int ward_child_fork(
 	void (*life)(int channel, void *user), void *user, int *ret_channel, struct ward_err *err)
 {
@@ -30,6 +37,7 @@ int ward_child_fork(
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
+		dies_with_parent();
 		life(pair[1], user);
 		_exit(0);
 	}
@@ -100,6 +108,9 @@ int ward_child_confine(uint64_t caps, const struct ward_net_filter *filter, stru
 	int r = keep_caps(caps);
 	if (r < 0)
 		return ward_err_sys(err, r, "drop capabilities");
+	/* Other credentials, as those of a namespace, have taken it away
+	 * (PR_SET_PDEATHSIG(2const)). */
+	dies_with_parent();
 	/* meson defines WARD_SANITIZED. */
 	if (!WARD_SANITIZED && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
 		r = -errno;

@@ -430,7 +430,9 @@ static int connect_to(
 	if (s >= 0)
 		(void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &queue, sizeof(queue));
 	if (s < 0 || connect(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-		return ward_err_sys(err, -errno, "session %s", session);
+		return s >= 0 && errno == EAGAIN
+			       ? ward_err_set(err, -EAGAIN, "session %s does not answer", session)
+			       : ward_err_sys(err, -errno, "session %s", session);
 	(void)setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &any, sizeof(any));
 	*ret_fd = ward_steal_fd(&s);
 	return 0;

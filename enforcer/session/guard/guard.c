@@ -25,6 +25,9 @@
 #define FS_END_MS 5000
 /* A writer with a megabyte of records to write and a slow disk. */
 #define AUDIT_END_MS 60000
+/* Looks at it meanwhile; one that is stopped at so many of them is stopped on purpose. */
+#define AUDIT_LOOK_MS 1000
+#define AUDIT_STOPPED_MAX 5
 /* From a closed descriptor of the writer to the end of its process. */
 #define WRITER_DEATH_MS 5000
 
@@ -435,7 +438,26 @@ void ward_guard_last_word(struct ward_guard *g)
 		g->told_to_finish = tell_finish(g) == 0;
 }
 
-/* Asks the writer to finish and takes its summary. -EPIPE: it died over it. */
+/* A message of the writer. False: there is none in time; it is continued if it is stopped. */
+static bool writer_speaks(const struct ward_guard *g)
+{
+	struct pollfd p = {.fd = g->audit.control, .events = POLLIN};
+	int stopped = 0;
+	for (int waited = 0; waited < AUDIT_END_MS && stopped < AUDIT_STOPPED_MAX;) {
+		int n = poll(&p, 1, AUDIT_LOOK_MS);
+		if (n > 0)
+			return true;
+		if (n < 0 && errno != EINTR)
+			return true; /* reading from it says why */
+		if (n < 0)
+			continue;
+		waited += AUDIT_LOOK_MS;
+		stopped += ward_helper_continue(&g->audit);
+	}
+	return false;
+}
+
+/* Asks the writer to finish and takes its summary. -EPIPE: it died over it; -ETIMEDOUT. */
 static int finish_writer(
 	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
 {
@@ -445,11 +467,7 @@ static int finish_writer(
 	if (!buf)
 		return -ENOMEM;
 	while (r == 0) {
-		struct pollfd p = {.fd = g->audit.control, .events = POLLIN};
-		int n = poll(&p, 1, AUDIT_END_MS);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0)
+		if (!writer_speaks(g))
 			return ward_err_set(err, -ETIMEDOUT,
 				"could not finish the trail: its writer does not answer");
 		ssize_t len = ward_msg_recv(g->audit.control, buf, WARD_MSG_MAX, NULL, NULL);
@@ -537,6 +555,17 @@ static int end_crashed(
 	return r;
 }
 
+/* Another writer ends the trail: -EIO then. */
+static int finish_again(struct ward_guard *g, const char *cause, struct ward_guard_summary *summary,
+	struct ward_err *err)
+{
+	int r = ward_guard_recover(g, cause, err);
+	if (r == 0)
+		r = finish_writer(g, summary, err);
+	g->ended = r == 0;
+	return r < 0 ? r : ward_err_set(err, -EIO, "%s; a second one wrote what was left", cause);
+}
+
 int ward_guard_finish(
 	struct ward_guard *g, struct ward_guard_summary *summary, struct ward_err *err)
 {
@@ -554,17 +583,12 @@ int ward_guard_finish(
 	if (g->audit.pid <= 0)
 		return ward_err_set(err, -EIO, "the trail's writer is gone");
 	int r = finish_writer(g, summary, err);
-	if (r == -EPIPE) {
-		r = ward_guard_recover(g, "the writer died while it finished the trail", err);
-		if (r == 0)
-			r = finish_writer(g, summary, err);
+	if (r == -EPIPE)
+		r = finish_again(g, "the writer died while it finished the trail", summary, err);
+	else if (r == -ETIMEDOUT && ward_helper_reap(&g->audit, 0, true) >= 0 && !g->system)
+		r = finish_again(g, "the writer did not answer and was ended", summary, err);
+	else
 		g->ended = r == 0;
-		if (r == 0)
-			r = ward_err_set(err, -EIO,
-				"the trail's writer died; a second one wrote what was left");
-	} else {
-		g->ended = r == 0;
-	}
 	return r;
 }
 

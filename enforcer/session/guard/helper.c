@@ -15,11 +15,17 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/early.h"
 
 /* From SIGKILL to the end of a process, with much memory to give back, on a busy machine. */
 #define KILLED_MS 10000
+
+/* How often one that is waited for is looked at: it may have been stopped. */
+#define LOOK_MS 1000
+
+#define NS_PER_MS 1000000U
 
 /* Of the flags in /proc/PID/stat: include/linux/sched.h of the kernel. */
 #define PF_EXITING 0x4U
@@ -285,15 +291,48 @@ int ward_helper_wait_ready(struct ward_helper *h, char **ret_text, struct ward_e
 		err, -EIO, "%s: %s", h->name, text ? text : "unexpected answer at start");
 }
 
-/* False: it still lives after ms. */
+/* The state and the flags in /proc/PID/stat. False: they cannot be read. */
+static bool read_stat(const struct ward_helper *h, char *ret_state, unsigned *ret_flags)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf stat = {.max = 4096};
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || ward_fd_read_all(fd, stat.max, &stat) < 0)
+		return false;
+	const char *end = strrchr(ward_buf_str(&stat), ')');
+	return end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
+}
+
+bool ward_helper_continue(const struct ward_helper *h)
+{
+	char state = 0;
+	unsigned flags = 0;
+	if (h->pid <= 0 || !read_stat(h, &state, &flags) || (state != 'T' && state != 't'))
+		return false;
+	if (h->foreign)
+		(void)syscall(SYS_pidfd_send_signal, h->pidfd, SIGCONT, NULL, 0);
+	else
+		kill(h->pid, SIGCONT); /* our unreaped child */
+	return true;
+}
+
+/* False: it still lives after ms. Meanwhile it is continued, whoever stops it. */
 static bool wait_end(const struct ward_helper *h, int ms)
 {
 	struct pollfd p = {.fd = h->pidfd, .events = POLLIN};
-	int n = 0;
-	do {
-		n = poll(&p, 1, ms);
-	} while (n < 0 && errno == EINTR);
-	return n != 0;
+	const uint64_t until = ward_clock_mono_ns() + (uint64_t)ms * NS_PER_MS;
+	for (;;) {
+		const uint64_t now = ward_clock_mono_ns();
+		const uint64_t left = now < until ? (until - now) / NS_PER_MS + 1 : 0;
+		const int n = poll(&p, 1, left > LOOK_MS ? LOOK_MS : (int)left);
+		if (n > 0 || (n < 0 && errno != EINTR))
+			return true;
+		if (n == 0 && left == 0)
+			return false;
+		if (n == 0)
+			(void)ward_helper_continue(h);
+	}
 }
 
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it)
@@ -331,22 +370,16 @@ static unsigned long long signals_of(const char *text, const char *word)
 bool ward_helper_dying(const struct ward_helper *h)
 {
 	const unsigned long long kill_bit = 1ULL << (SIGKILL - 1);
-	ward_cleanup(ward_buf_clear) struct ward_buf stat = {.max = 4096};
 	ward_cleanup(ward_buf_clear) struct ward_buf status = {.max = 16384};
 	char path[64], state = 0;
 	unsigned flags = 0;
 	if (h->pid <= 0)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)h->pid);
-	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->pid);
-	ward_cleanup_fd int more = open(path, O_RDONLY | O_CLOEXEC);
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* Our own child, not reaped: it is there. What cannot be read tells nothing good. */
-	if (fd < 0 || more < 0 || ward_fd_read_all(fd, stat.max, &stat) < 0 ||
-		ward_fd_read_all(more, status.max, &status) < 0)
-		return true;
-	const char *end = strrchr(ward_buf_str(&stat), ')');
-	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+	if (fd < 0 || ward_fd_read_all(fd, status.max, &status) < 0 ||
+		!read_stat(h, &state, &flags))
 		return true;
 	return state == 'Z' || state == 'X' || (flags & PF_EXITING) ||
 	       ((signals_of(ward_buf_str(&status), "SigPnd:") |

@@ -86,9 +86,16 @@ int ward_helper_wait_ready(
 	struct ward_helper *h, char **ret_text, struct ward_err *err) ward_must_check;
 
 /*
- * Waits up to ms for the process to end and reaps it. Returns its wait status, or -ETIMEDOUT. With
- * kill set the process gets SIGKILL first; one that not even that ends is left behind. Of a foreign
- * one the status is always 0, and kill only stops the waiting.
+ * Continues one that somebody stopped (SIGSTOP, or a tracer). True: it was stopped. Of a foreign
+ * one that is all that can be done where its user is another one.
+ */
+bool ward_helper_continue(const struct ward_helper *h);
+
+/*
+ * Waits up to ms for the process to end and reaps it; meanwhile it is continued if it is stopped.
+ * Returns its wait status, or -ETIMEDOUT. With kill set the process gets SIGKILL first; one that
+ * not even that ends is left behind. Of a foreign one the status is always 0, and kill only stops
+ * the waiting.
  */
 int ward_helper_reap(struct ward_helper *h, int ms, bool kill_it);
 /*

@@ -251,7 +251,8 @@ static bool lacks(int backing, const char *path)
 	char first[128];
 	struct stat st;
 	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(path, "/"), path);
-	return fstatat(backing, first, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	return !strchr(first, '*') && fstatat(backing, first, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+	       errno == ENOENT;
 }
 
 static int drop(int backing, struct ward_err *err)

@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -228,7 +230,7 @@ static int enter_above(int dir, const char **path)
 	return ward_steal_fd(&at);
 }
 
-int ward_home_remove(int dir, const char *path, struct ward_err *err)
+static int remove_path(int dir, const char *path, struct ward_err *err)
 {
 	const char *name = path;
 	ward_cleanup_fd int at = enter_above(dir, &name);
@@ -244,4 +246,75 @@ int ward_home_remove(int dir, const char *path, struct ward_err *err)
 		r = remove_one(&m, at, new, 0);
 	}
 	return r < 0 ? ward_err_sys(err, r, "%s", path) : 0;
+}
+
+/* Names of a directory that fit, in a list of their own: what is listed is removed meanwhile. */
+static int list_fitting(int dir, const char *pattern, char ***ret, size_t *ret_n)
+{
+	int fd = enter_with(dir, ".", 0700);
+	ward_cleanup_dir DIR *d = fd < 0 ? NULL : list(fd);
+	char **names = NULL;
+	size_t n = 0, room = 0;
+	int r = fd < 0 ? fd : d ? 0 : -errno;
+	for (const struct dirent *e = NULL; r == 0 && (errno = 0, (e = readdir(d)));) {
+		if (is_dot(e->d_name) || fnmatch(pattern, e->d_name, FNM_NOESCAPE) != 0)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 16;
+			char **more = reallocarray(names, room, sizeof(*names));
+			if (!more) {
+				r = -ENOMEM;
+				break;
+			}
+			names = more;
+		}
+		names[n] = strdup(e->d_name);
+		r = names[n] ? 0 : -ENOMEM;
+		n += r == 0;
+	}
+	if (r == 0 && d)
+		r = -errno;
+	*ret = names;
+	*ret_n = n;
+	return r;
+}
+
+/* path holds what it says up to `from`, and patterns behind that. */
+static int remove_fitting(int dir, const char *path, size_t from, struct ward_err *err)
+{
+	const char *star = strchr(path + from, '*');
+	if (!star)
+		return remove_path(dir, path, err);
+	char **names = NULL;
+	size_t n = 0;
+	while (star > path && star[-1] != '/')
+		star--;
+	const size_t above = (size_t)(star - path), len = strcspn(star, "/");
+	ward_cleanup_free char *to_pattern = strndup(path, above + len);
+	if (!to_pattern)
+		return ward_err_sys(err, -ENOMEM, "%s", path);
+	const char *pattern = to_pattern;
+	ward_cleanup_fd int at = enter_above(dir, &pattern);
+	int r = at < 0 ? at : list_fitting(at, pattern, &names, &n);
+	if (r == -ENOENT || r == -ENOTDIR)
+		r = 0;
+	else if (r < 0)
+		ward_err_sys(err, r, "%s", path);
+	for (size_t i = 0; i < n; i++) {
+		char *one = NULL;
+		if (r == 0 &&
+			asprintf(&one, "%.*s%s%s", (int)above, path, names[i], star + len) < 0)
+			r = ward_err_sys(err, -ENOMEM, "%s", path);
+		else if (r == 0)
+			r = remove_fitting(dir, one, above + strlen(names[i]), err);
+		free(one);
+		free(names[i]);
+	}
+	free(names);
+	return r;
+}
+
+int ward_home_remove(int dir, const char *path, struct ward_err *err)
+{
+	return remove_fitting(dir, path, 0, err);
 }

@@ -33,6 +33,7 @@ int ward_home_empty(
 
 /*
  * Removes path (relative, without "." and "..") beneath dir, and what is in it; a symbolic link on
- * the way to it goes in its place. 0 also if it does not exist.
+ * the way to it goes in its place. A name with "*" in it means all names that fit (fnmatch(3)); a
+ * pattern matches names that begin with a dot, too. 0 also if it does not exist.
  */
 int ward_home_remove(int dir, const char *path, struct ward_err *err) ward_must_check;

@@ -26,7 +26,7 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
 #include "enforcer/session/owner/remembered.h"
-#include "enforcer/session/plan/guards_say.h"
+#include "enforcer/session/plan/trees_say.h"
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/mount/served.h"
 
@@ -236,7 +236,7 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	if (r == 0 && p->known.n_trees)
 		r = ward_remembered_write(&p->id, p->state, &p->known, err);
 	if (r == 0 && o->say)
-		r = ward_guards_say(&p->known, o->say, err);
+		r = ward_trees_say(p, o->say, err);
 	m->served.users = (struct ward_control_users){
 		.owner = p->id.owner_uid, .chooser = o->policy ? geteuid() : p->id.owner_uid};
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);

@@ -89,6 +89,18 @@ static bool forbidden(const struct search *f, const struct stat *st)
 	       is_dir(st, f->here->id.home);
 }
 
+/* A part of the host itself, which no sandbox shows as a project. Directories beneath one can be
+ * projects. */
+static bool is_system(const struct stat *st)
+{
+	static const char *const dirs[] = {"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32",
+		"/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr", "/var"};
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (is_dir(st, dirs[i]))
+			return true;
+	return false;
+}
+
 /* Drops the last component of path in place. */
 static void parent_path(char *path)
 {
@@ -228,7 +240,7 @@ static int climb(struct search *f, int start, char *path, struct found *ret)
 			break;
 		if ((r = ask_owner_of(f, &up_st)) < 0)
 			return r;
-		if (forbidden(f, &up_st))
+		if (forbidden(f, &up_st) || is_system(&up_st))
 			break;
 		st = up_st;
 		parent_path(path);
@@ -395,10 +407,13 @@ static int find(struct search *f, struct ward_project *p, struct ward_err *err)
 		r = ward_chosen_begin(f->here, f->user, st.st_uid, err);
 	if (r < 0)
 		return r;
-	if (forbidden(f, &st))
+	if (forbidden(f, &st) || is_system(&st))
 		return ward_err_set(err, -EPERM,
 			"%s cannot be the project, because it is %s. Change into a project directory first",
-			p->cwd, is_dir(&st, "/") ? "the root of the host" : "a home directory");
+			p->cwd,
+			is_dir(&st, "/")    ? "the root of the host"
+			: forbidden(f, &st) ? "a home directory"
+					    : "a system directory");
 	r = choose(f, p, err);
 	if (r < 0 && err && err->code)
 		return r;

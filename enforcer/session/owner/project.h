@@ -10,7 +10,7 @@
  * owner of each directory, so what one account keeps chooses no directory of another. A mark counts
  * where it is of the directory's owner or the caller, in a directory of the caller or of the owner
  * of the current directory (others could plant it in a shared place above); "/", the caller's home
- * and the owner's are never a project.
+ * and the owner's are never a project, and neither are the system's own directories, such as /usr.
  */
 #pragma once
 
@@ -45,10 +45,11 @@ enum ward_project_which {
 };
 
 /*
- * user: of --user, or NULL. -EPERM for "/" and the homes themselves. -EACCES: a mark above would
- * decide, in a directory that everybody may write (a session can have made it so); never with
- * WARD_PROJECT_NEAREST, which passes over it. -EACCES as well: the caller came by a symbolic link
- * in the place of a directory that the owner has a policy for. `err` is not NULL.
+ * user: of --user, or NULL. -EPERM for "/", the homes themselves and directories such as /usr.
+ * -EACCES: a mark above would decide, in a directory that everybody may write (a session can have
+ * made it so); never with WARD_PROJECT_NEAREST, which passes over it. -EACCES as well: the caller
+ * came by a symbolic link in the place of a directory that the owner has a policy for. `err` is not
+ * NULL.
  */
 int ward_project_find(const char *user, enum ward_project_which which, struct ward_project *ret,
 	struct ward_err *err) ward_must_check;

@@ -27,7 +27,7 @@
 #include "enforcer/session/owner/git_settings.h"
 #include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/owner/session_place.h"
-#include "enforcer/session/plan/guards_say.h"
+#include "enforcer/session/plan/trees_say.h"
 #include "enforcer/session/plan/image.h"
 #include "enforcer/session/plan/ca_files.h"
 #include "enforcer/session/plan/places.h"
@@ -729,7 +729,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		ward_remembered_write(&p->id, p->state, &p->known, err) < 0)
 		r = err->code = -EIO;
 	if (r == 0 && o->say)
-		r = ward_guards_say(&p->known, o->say, err);
+		r = ward_trees_say(p, o->say, err);
 	if (r == 0)
 		r = open_home(o, p, err);
 	if (r == 0 && (r = ward_plan_staged(o, p, err)) == 0)

@@ -410,10 +410,24 @@ static int last_figures(struct ward_running *r)
 	return e;
 }
 
-/* What ended the run, and what it used. */
-static json_t *end_details(const struct ward_running *r)
+/* Helpers that somebody stopped go on: what they have in hand belongs to the trail. The names. */
+static json_t *continue_helpers(struct ward_running *r)
+{
+	const struct ward_helper *const all[] = {&r->guard.audit, &r->guard.fs, &r->network.helper};
+	json_t *names = json_array();
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (ward_helper_continue(all[i]))
+			json_array_append_new(names, json_string(all[i]->name));
+	return names;
+}
+
+/* What ended the run, and what it used; stopped: of continue_helpers(), taken. */
+static json_t *end_details(const struct ward_running *r, json_t *stopped)
 {
 	json_t *o = json_object();
+	if (json_array_size(stopped))
+		json_object_set(o, "stopped", stopped);
+	json_decref(stopped);
 	const char *by = r->hit.name	       ? "limit"
 			 : r->cause	       ? "wardfs"
 			 : r->child_signal > 0 ? "signal"
@@ -540,6 +554,7 @@ static void note_files(const struct ward_running *r, const struct ward_executed 
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
 	ward_sched_awake(true);
+	json_t *stopped = continue_helpers(r);
 	end_questions(r);
 	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
@@ -581,7 +596,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		e = limits;
 	if (e == 0)
 		e = ward_run_project_git(r);
-	json_t *details = end_details(r);
+	json_t *details = end_details(r, stopped);
 	if (e == 0)
 		e = ward_record_session_end(
 			&r->guard, r->child_status, r->child_signal, r->cause, &found, details);

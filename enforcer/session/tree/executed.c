@@ -14,20 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conf/embedded.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/policy/mounted.h"
-
-#define NAMES_MAX 256U
-
-/* A line of the list: the name it ends in, and what stands before that, if it has several. */
-struct wanted {
-	const char *dir, *name;
-	size_t n_dir, n_name;
-};
+#include "enforcer/session/tree/executed_list.h"
 
 #define KEY_SIZE crypto_generichash_KEYBYTES
 #define DIGEST_SIZE 32U
@@ -63,9 +55,7 @@ struct ward_executed_before {
 
 /* One look. */
 struct search {
-	struct wanted names[NAMES_MAX]; /* classes top and new */
-	struct wanted git[NAMES_MAX];	/* class git: in a git directory */
-	size_t n_names, n_git;
+	struct ward_executed_list list;
 	uint64_t deadline_ns;
 	bool over; /* the time is, or the number of entries */
 	bool out;  /* what is looked at lies outside of the tree */
@@ -88,104 +78,6 @@ static uint64_t coarse(clockid_t clock)
 	struct timespec t = {0, 0};
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * WARD_NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
-/* --- the list --- */
-
-static struct wanted take_apart(const char *pattern, size_t n)
-{
-	struct wanted w = {.dir = pattern, .name = pattern, .n_name = n};
-	for (size_t i = 0; i < n; i++)
-		if (pattern[i] == '/') {
-			w.n_dir = i;
-			w.name = pattern + i + 1;
-			w.n_name = n - i - 1;
-		}
-	return w;
-}
-
-static size_t word(const char **s, const char **ret)
-{
-	*s += strspn(*s, " \t");
-	*ret = *s;
-	*s += strcspn(*s, " \t\n");
-	return (size_t)(*s - *ret);
-}
-
-static bool is_word(const char *at, size_t n, const char *word_)
-{
-	return strlen(word_) == n && memcmp(at, word_, n) == 0;
-}
-
-static void read_list(struct search *s)
-{
-	for (const char *list = ward_embedded_lists[0].data; *list;) {
-		const char *at = list, *where, *verb, *pattern;
-		list += strcspn(list, "\n");
-		list += *list == '\n';
-		size_t n_where = word(&at, &where);
-		size_t n_verb = word(&at, &verb), n = word(&at, &pattern);
-		if (!n_verb || !n || s->n_names == NAMES_MAX || s->n_git == NAMES_MAX)
-			continue;
-		const struct wanted w = take_apart(pattern, n);
-		if (is_word(where, n_where, "git"))
-			s->git[s->n_git++] = w;
-		else if (is_word(where, n_where, "top") || is_word(where, n_where, "new") ||
-			 is_word(where, n_where, "there"))
-			s->names[s->n_names++] = w;
-	}
-}
-
-static bool is(const char *name, const char *word_, size_t n)
-{
-	return strlen(name) == n && memcmp(name, word_, n) == 0;
-}
-
-/* A '*' at the end of the word stands for any rest. */
-static bool fits(const char *name, const char *word_, size_t n)
-{
-	if (word_[n - 1] == '*')
-		return strncmp(name, word_, n - 1) == 0;
-	return is(name, word_, n);
-}
-
-/* Does what path (n bytes) names lie in a directory whose path ends so? */
-static bool lies_in(const char *path, size_t n, const struct wanted *w)
-{
-	const size_t from = n - w->n_dir;
-	return n >= w->n_dir && memcmp(path + from, w->dir, w->n_dir) == 0 &&
-	       (from == 0 || path[from - 1] == '/');
-}
-
-/* path, from the tree's root, ends in name. */
-static bool listed(const struct wanted *w, size_t n, const char *path, const char *name)
-{
-	const size_t len = strlen(path) - strlen(name);
-	for (size_t i = 0; i < n; i++)
-		if (fits(name, w[i].name, w[i].n_name) &&
-			(w[i].n_dir == 0 || (len > 0 && lies_in(path, len - 1, &w[i]))))
-			return true;
-	return false;
-}
-
-bool ward_executed_named(const char *path)
-{
-	ward_cleanup_free struct search *s = calloc(1, sizeof(*s));
-	ward_cleanup_free char *up = strdup(path);
-	if (!s || !up)
-		return true;
-	read_list(s);
-	for (char *end = up + strlen(up), *slash; end; end = slash) {
-		*end = '\0';
-		slash = strrchr(up, '/');
-		const char *name = slash ? slash + 1 : up;
-		const char *git = strstr(up, ".git/");
-		if (listed(s->names, s->n_names, up, name) ||
-			(git && (git == up || git[-1] == '/') &&
-				listed(s->git, s->n_git, git + 5, name)))
-			return true;
-	}
-	return false;
 }
 
 /* --- bounds --- */
@@ -440,8 +332,8 @@ static bool is_objects_of_git(int objects)
 }
 
 /* One name of the list in a git directory; path ends in it. */
-static void take_down_git(
-	struct search *s, const struct part *p, int dir, const struct wanted *w, size_t from)
+static void take_down_git(struct search *s, const struct part *p, int dir,
+	const struct ward_executed_line *w, size_t from)
 {
 	struct stat st;
 	char *name = p->path->data + from;
@@ -464,8 +356,8 @@ static int look_at_git(struct search *s, int dir, struct ward_buf *path)
 	struct item it = {.git = true};
 	const struct part p = {&it, path, true};
 	size_t len = path->len;
-	for (size_t i = 0; i < s->n_git; i++) {
-		const struct wanted *w = &s->git[i];
+	for (size_t i = 0; i < s->list.n_git; i++) {
+		const struct ward_executed_line *w = &s->list.git[i];
 		ward_buf_puts(path, len ? "/" : "");
 		size_t from = path->len;
 		ward_buf_add(path, w->dir, w->n_dir ? w->n_dir + 1 + w->n_name : w->n_name);
@@ -507,8 +399,9 @@ static int look_at_left(
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (it.left == WARD_LEFT_NONE) {
-		if (ctime_ns(&st) >= s->links.since_ns)
-			it.left = ward_links_judge(&s->links, path, to);
+		it.left = ctime_ns(&st) >= s->links.since_ns
+				  ? ward_links_judge(&s->links, path, to)
+				  : ward_links_judge_again(&s->links, path, to, &it.changed_ns);
 		if (it.left == WARD_LEFT_NONE)
 			return 0;
 	}
@@ -567,7 +460,8 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 	const bool store = strcmp(e->d_name, ".git") == 0 ||
 			   (strcmp(e->d_name, "repo") == 0 && strcmp(in, ".jj") == 0);
 	if (r == 0 && !(store && directory) &&
-		listed(s->names, s->n_names, ward_buf_str(path), e->d_name)) {
+		ward_executed_listed(
+			s->list.names, s->list.n_names, ward_buf_str(path), e->d_name)) {
 		struct item it = {.path = NULL};
 		const struct part p = {&it, path, true};
 		take_down(s, &p, dir, e->d_name, depth);
@@ -644,7 +538,7 @@ static int look(const struct ward_links *links, const unsigned char *key, uint64
 		.links = *links};
 	if (!s.buf)
 		return -ENOMEM;
-	read_list(&s);
+	ward_executed_list_read(&s.list);
 	struct ward_buf path = WARD_BUF_INIT;
 	ward_buf_puts(&path, "");
 	int r = look_in(&s, tree, ".", &path, 0);

@@ -62,6 +62,12 @@ typedef bool ward_executed_may_fn(void *arg, const char *path);
  * memory.
  */
 bool ward_executed_named(const char *path);
+/*
+ * A directory stands at path (relative to a tree) with what it had elsewhere: does the list name
+ * something in it because of that path? has: is there something at this path beneath the directory?
+ * True also without memory.
+ */
+bool ward_executed_beneath(const char *path, ward_executed_may_fn *has, void *arg);
 
 /* What was there before the command started. */
 struct ward_executed_before;
@@ -135,3 +141,9 @@ bool ward_links_leave(const struct ward_links *l, const char *path, const char *
 int ward_links_open(const struct ward_links *l, const char *path, bool *ret_out);
 /* The same and more, as the kernel follows it: NONE, OUT or CLOSED. */
 enum ward_left_kind ward_links_judge(const struct ward_links *l, const char *path, const char *to);
+/*
+ * Of a link that was there before the session: NONE unless it leads out, or to what is closed, by
+ * way of a link or a directory that the session made or moved. *ret_ns: when, at the latest.
+ */
+enum ward_left_kind ward_links_judge_again(
+	const struct ward_links *l, const char *path, const char *to, uint64_t *ret_ns);

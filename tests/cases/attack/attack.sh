@@ -59,8 +59,11 @@ if command -v runc >/dev/null; then
 	verdicts ../docker.json broken >../broken
 	diff ../named ../broken || fail "docker: other attempts are broken than docs/attack.md names"
 fi
-expect 125 "$WARD_BUILD/wardfs" attack --mode wasm
-echo "$ERR" | grep -q 'mode wasm runs JavaScript' || fail "$ERR"
+printf '[policy]\nversion = 1\nextends = medium\nmode = wasm\n' >../wasm.policy
+expect 125 "$WARD_BUILD/wardfs" attack --policy ../wasm.policy
+echo "$ERR" | grep -q 'add --script' || fail "$ERR"
+expect 2 "$WARD_BUILD/wardfs" attack --only script-import
+echo "$ERR" | grep -q -e 'only a script makes script-import' || fail "$ERR"
 
 echo "--- in less than a minute"
 python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["seconds"] > 60)' ../root.json ||

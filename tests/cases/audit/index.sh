@@ -115,7 +115,9 @@ all_asked() {
 	set -f
 	for f in '--kind deny' '--verdict allow' '--path /w/a' '--rule p:1' '--comm cat' '--exe gcc' '--exe /usr/bin/d*' \
 		'--pid 3' '--pid 3 --descendants' '--pid 2 --kind open --comm dog' '--since 2026-01-02T03:04:20' \
-		'--until 2026-01-02T03:04:41' '--path /w --exe make --verdict allow --since 2026'; do
+		'--until 2026-01-02T03:04:41' '--comm dog --since 2026-01-02T03:04:20 --until 2026-01-02T03:04:41' \
+		'--path /w --kind rename' '--path /w/b --kind link' '--kind open --since 2025 --until 2027' \
+		'--verdict allow --until 2025' '--path /w --exe make --verdict allow --since 2026'; do
 		# shellcheck disable=SC2086 # words
 		for v in show 'file /w/a' denials summary 'diff two'; do
 			asked ${v%% *} --json $f ${v#"${v%% *}"}

@@ -171,8 +171,26 @@ printf '%s\n[files]\nread = .tool/settings.json\n' "$head" >"$PWD/../linked.poli
 clean "$(dirname "$PWD")/linked.policy"
 ln -s ../own sub/.tool/plain
 clean "$(dirname "$PWD")/linked.policy"
+# A start says so, too, of what lies at the top. Control: a link that no rule is beneath.
+warns="/workspace/.tool is a symbolic link, and [files] read = .tool/settings.json ($(dirname "$PWD")/linked.policy:5) is about a name beneath it. Programs outside"
+ln -s own plain
+mkdir ../served
+expect 0 "$WARDFS" run --policy ../linked.policy -- true
+hasnt "$ERR" "symbolic link"
+expect 0 "$WARDFS" mount --policy "$(dirname "$PWD")/linked.policy" . ../served
+hasnt "$ERR" "symbolic link"
+expect 0 "$WARDFS" umount ../served
 ln -s own .tool
 finds "$(dirname "$PWD")/linked.policy" 5 "/workspace/.tool is a symbolic link"
+expect 0 "$WARDFS" run --policy ../linked.policy -- true
+has "$ERR" "$warns"
+expect 0 "$WARDFS" run --dry-run --policy ../linked.policy -- true
+has "$ERR" "$warns"
+expect 0 "$WARDFS" mount --policy "$(dirname "$PWD")/linked.policy" . ../served
+has "$ERR" "$warns"
+expect 0 "$WARDFS" umount ../served
+rmdir ../served
+rm plain
 rm -r .tool sub/.tool
 ln -s ../own sub/.tool
 finds "$(dirname "$PWD")/linked.policy" 5 "/workspace/sub/.tool is a symbolic link"

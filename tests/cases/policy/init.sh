@@ -89,9 +89,13 @@ cd ..
 echo "--- a worktree, with the git directory outside"
 git -C all worktree add -q "$PWD/tree"
 cd tree
+# --dry-run prints all of it, init itself two lines in the place of git's.
+init --dry-run
+written '[tree '
 "$WARDFS" run --policy medium -- sh -c 'cd "$1" && git status' sh "$PWD" >out 2>&1 && fail "control: medium knows it"
 init
-written '[tree '
+written 'lines serve it, so that git'
+! grep -q '/worktrees/' out || fail "it prints them: $(cat out)"
 "$WARDFS" run -- sh -euc '
 	cd "$1"
 	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@localhost
@@ -116,7 +120,7 @@ git -c protocol.file.allow=always submodule --quiet add "$PWD/../all" sub
 git commit -qm sub
 cd sub
 init
-written '[tree '
+written 'lines serve it, so that git'
 "$WARDFS" run -- sh -euc 'cd "$1" && git status --porcelain' sh "$PWD" >run 2>&1 || fail "$(cat run)"
 cd ../..
 

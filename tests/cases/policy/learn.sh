@@ -211,6 +211,37 @@ has "$ERR" "the proposal is not written"
 expect 0 "$WARDFS" audit denials
 has "$OUT" "[files] of "
 has "$OUT" "$XDG_CONFIG_HOME/wardfs/projects/"
+# A test that makes its own certificate: for the next session the key is a secret that was there. A
+# line with its name lets that session use it. Control: a key that the command did not make.
+rm -rf "$XDG_CONFIG_HOME/wardfs/projects"
+cert='openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=t -keyout key.pem -out cert.pem 2>/dev/null'
+echo theirs >there.pem
+expect 0 "$WARDFS" learn --write -- sh -c "$cert; cat there.pem || :; [ ! -e there.pem ]"
+has "$ERR" "the command succeeds, and nothing more is refused"
+has "$OUT" "secret = /workspace/**/*.pem
+"
+has "$OUT" "
+; the command made this file; its name is that of a secret
+write = /workspace/key.pem
+"
+hasnt "$OUT" "= /workspace/there"
+expect 0 "$WARDFS" policy check
+[ -z "$OUT$ERR" ] || fail "check: $OUT$ERR"
+expect 0 "$WARDFS" run -- sh -c "$cert"
+for other in 'cat there.pem' 'echo x >there.pem' 'mv key.pem there.pem' 'ln key.pem x'; do
+	expect 1 "$WARDFS" run -- sh -c "$other || exit 1"
+done
+[ "$(cat there.pem)" = theirs ] || fail "written over"
+# A guard stays. The message says what lifts it. Control: without the guard the line is proposed.
+rm -rf "$XDG_CONFIG_HOME/wardfs/projects"
+expect 2 "$WARDFS" learn --write -- sh -c 'echo A=b >sub.env; mkdir -p sub; echo A=b >sub/.env'
+has "$ERR" "the command made /workspace/sub/.env. Later sessions cannot use it"
+has "$ERR" "wardfs policy add --lift-guard write /workspace/sub/.env"
+has "$OUT" "write = /workspace/sub.env
+"
+hasnt "$OUT" "sub/.env"
+has "$ERR" "the proposal is not written"
+rm -rf key.pem cert.pem there.pem sub.env sub
 # The first run failed: said, and not tried again.
 expect 4 "$WARDFS" learn --json -- sh -c 'cat src/m.c; exit 4'
 has "$ERR" "ended with status 4. The proposal has what the command used until then"

@@ -41,7 +41,7 @@ has "$(cat "$WARD_TMP/said")" "work tree of $main, for which you have a policy"
 has "$(cat "$WARD_TMP/said")" "$share"
 # One step: what is offered here lets git work as well.
 hasnt "$(cat "$WARD_TMP/said")" "git will not work"
-sed -n "s/.*$share//p" "$WARD_TMP/said" >../command
+sed -n "s/.*$share//p" "$WARD_TMP/said" | sed 's/ wardfs / "$WARDFS" /' >../command
 
 # At a terminal it is asked, and nothing but a yes shares; then it is one step.
 asked='Did you make it, and shall that policy hold here, too? [y/N]'
@@ -61,6 +61,43 @@ has "$(cat "$WARD_TMP/said")" "shares the policy of another one: $file"
 answers n ../tree 0
 hasnt "$(cat "$WARD_TMP/said")" "$asked"
 rm "$link"
+# init asks the same there, and prints as little as in any project. Control: a no gives the work
+# tree a policy of its own.
+(
+	cd ../tree || exit 1
+	printf 'y\n' | script -qec "$WARDFS init" /dev/null >"$WARD_TMP/said" || fail "init: $?"
+	has "$(cat "$WARD_TMP/said")" "$asked"
+	has "$(cat "$WARD_TMP/said")" "this work tree shares the policy of $main from now on"
+	[ "$(wc -l <"$WARD_TMP/said")" -le 4 ] || fail "$(cat "$WARD_TMP/said")"
+	[ "$(readlink "$link")" = "$file" ] || fail "no link"
+	# Once more: the policy of the main checkout gets no lines of this work tree.
+	cp "$file" ../was
+	expect 0 "$WARDFS" init
+	has "$ERR" "shares the policy of another one, $file: nothing is written"
+	cmp "$file" ../was
+	[ -L "$link" ] || fail "no link any more"
+	rm "$link"
+	expect 2 "$WARDFS" init --share --force
+	printf 'n\n' | script -qec "$WARDFS init" /dev/null >"$WARD_TMP/said" || fail "init: $?"
+	[ ! -L "$link" ] && [ -f "$link" ] || fail "init wrote no file"
+	expect 2 "$WARDFS" init --share
+	has "$ERR" "for which you have no policy yet"
+	rm "$link"
+	# Nobody to ask: nothing is shared, and the line says what shares it.
+	expect 0 "$WARDFS" init </dev/null
+	has "$ERR" "to share that policy instead: rm '$link' && wardfs init --share"
+	[ ! -L "$link" ] || fail "shared without a word"
+	[ "$(printf '%s\n' "$OUT" | wc -l)" -le 26 ] || fail "$OUT"
+	has "$OUT" "lines serve it, so that git"
+	# What is not printed is written.
+	grep -qx "read = $main/.git/hooks" "$link" || fail "$(cat "$link")"
+	expect 0 "$WARDFS" run -- git log
+	rm "$link"
+	expect 0 "$WARDFS" init --share
+	[ -L "$link" ] || fail "not shared"
+	rm "$link" ../was
+)
+(cd ../victim && rm .git && expect 2 "$WARDFS" init --share && has "$ERR" "nothing to share")
 answers y "$main" 0
 hasnt "$(cat "$WARD_TMP/said")" "$asked"
 

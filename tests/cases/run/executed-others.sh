@@ -23,7 +23,7 @@ named() {
 for f in .jj/repo .jj/repo/config.toml .jj/workspace-config.toml .sl/config .git/sl/config \
 	_darcs/prefs/defaults .reviewboardrc .perldb perldb.ini nbgrader_config.py .psysh.php \
 	jupyter_config.py .lazy.lua \
-	.externalToolBuilders/a.launch .theia/tasks.json .fleet/run.json .amp/settings.json \
+	.externalToolBuilders/a.launch profile_default/startup/a.py .nexrc .theia/tasks.json .fleet/run.json .amp/settings.json \
 	.factory/mcp.json .kilocode/mcp.json; do
 	not_made $f
 	rm -rf .jj .sl _darcs

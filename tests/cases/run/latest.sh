@@ -112,13 +112,14 @@ expect 0 "$WARDFS" run --keep --session dev -- true
 has "$ERR" "the name dev was used before: this session is dev.2"
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev.2 ] || fail "exec dev: $OUT"
-has "$ERR" "using dev.2, the newest running session called dev. To mean the first one, write dev.1"
+[ "$ERR" = "wardfs: using dev.2, the newest; dev.1 means the first" ] || fail "$ERR"
 expect 0 "$WARDFS" exec dev.1 -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev ] || fail "exec dev.1: $OUT"
 # kill ends none of them by a name that both have.
 expect 1 "$WARDFS" kill dev
 has "$ERR" "2 running sessions are called dev, so wardfs ended none of them"
 expect 0 "$WARDFS" kill dev.2
+[ "$ERR" = "wardfs: session dev.2 has ended" ] || fail "kill says: $ERR"
 expect 0 "$WARDFS" exec dev -- sh -c 'echo $WARDFS_SESSION'
 [ "$OUT" = dev ] || fail "exec dev: $OUT"
 hasnt "$ERR" newest

@@ -71,3 +71,12 @@ has "$ERR" 'and 10 more'
 echo "--- a guarded file has no second name that could be written"
 expect 0 "$WARDFS" run --policy medium -- sh -c 'ln .git/config out/config && exit 1; ln src/a out/control'
 [ "$(stat -c %h .git/config)" = 1 ] || fail "a link to .git/config"
+
+echo "--- a link of an earlier session that leads out only now"
+silent 'mkdir -p two/d; ln -s a/../../etc two/d/up; ln -s g/config two/h; ln -s sub/b/../../../x two/l
+	mkdir two/there; ln -s .. two/there/b; ln -s d/f two/plain; ln -s k/f two/by; echo f >two/d/f'
+silent 'mkdir two/d/a; ln -s d two/k; cat two/by two/plain'
+named 'rmdir two/d/a; ln -s .. two/d/a' 'link two/d/up to a/../../etc'
+named 'ln -s ../.git two/g' 'link two/h to g/config (closed to the command)'
+named 'mv two/there two/sub' 'link two/l to sub/b/../../../x'
+silent 'touch two/new'

@@ -33,6 +33,23 @@ expect 125 timeout -k 5 120 "$WARDFS" exec silent -- true
 has "$ERR" "wardfs: session silent does not answer"
 expect 1 timeout -k 5 120 "$WARDFS" kill silent
 has "$ERR" "session silent does not answer"
+# One that does not answer may run, so nothing says that none does. Control: a name of none.
+said_alone() {
+	# shellcheck disable=SC2086 # several words
+	expect 1 timeout -k 5 120 "$WARDFS" $1
+	[ "$ERR" = "wardfs: session silent does not answer" ] || fail "$1: $ERR"
+}
+said_alone quota
+said_alone "quota silent"
+# Nor do those that no longer have a place in its queue.
+expect 0 python3 "$WARD_SRC/tests/cases/run/lib/silent-session-fill.py" \
+	"$(find "$XDG_RUNTIME_DIR/wardfs/silent" -name control)"
+for verb in grants ps "top --once"; do
+	said_alone "$verb"
+done
+expect 1 timeout -k 5 120 "$WARDFS" quota other
+has "$ERR" "no session 'other' is running"
+hasnt "$ERR" silent
 kill -CONT $run
 fine
 

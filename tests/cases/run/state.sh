@@ -53,9 +53,19 @@ touch "$WARD_TMP/plain"
 XDG_STATE_HOME=$WARD_TMP/plain expect 125 "$WARDFS" run -- touch started
 has "$ERR" "plain/wardfs: Not a directory (fix: set XDG_STATE_HOME to a directory of yours)"
 [ ! -e started ] || fail "ran without a trail"
-for verb in list denials summary; do
+for verb in show tail denials summary; do
 	XDG_STATE_HOME=$WARD_TMP/none expect 125 "$WARDFS" audit $verb
-	has "$ERR" "$WARD_TMP/none/wardfs: No such file or directory. No session has run here yet; "
+	has "$ERR" "no session has run yet: there is no $WARD_TMP/none/wardfs. 'wardfs run -- CMD' starts one"
+done
+# A list of none is an answer, of the default place. One that was named must be there.
+expect 125 "$WARDFS" audit list --state "$WARD_TMP/none/wardfs"
+has "$ERR" "--state $WARD_TMP/none/wardfs: No such file or directory"
+for verb in list network approvals; do
+	XDG_STATE_HOME=$WARD_TMP/none expect 0 "$WARDFS" audit $verb
+	[ -z "$OUT" ] || fail "$OUT"
+	has "$ERR" "no session has run yet"
+	XDG_STATE_HOME=$WARD_TMP/none expect 0 "$WARDFS" audit $verb --json
+	[ "$OUT" = '[]' ] || fail "$OUT"
 done
 if [ "$(id -u)" -eq 0 ]; then
 	cat >"$WARD_TMP/closed.sh" <<'S'
