@@ -483,6 +483,13 @@ static int obey(struct ward_fs *fs)
 			ward_question_ended(fs, id, refused, rest);
 		return 0;
 	}
+	if (r.type == WARD_MSG_FS_SLEEP) {
+		what = ward_msg_get_u32(&r);
+		if (ward_msg_done(&r) == 0)
+			ward_question_sleep(fs, what != 0);
+		ward_buf_puts(&json, "{\"ok\":true}");
+		return answer(&json) < 0;
+	}
 	if (r.type == WARD_MSG_FS_REPLAY && ward_msg_done(&r) == 0 && fd >= 0) {
 		ward_replay_reach(fs->replay, ward_steal_fd(&fd));
 		return 0;

@@ -295,6 +295,83 @@ static int allowed_then(
 	return r;
 }
 
+/* --- moves --- */
+
+/* Who has two names, and what is done with them. */
+struct moved {
+	struct ward_buf from, to;
+	bool link, exchange;
+};
+
+/* 1: the policy allows the rename, or that is unknown. -ENOMEM. */
+static int renames(struct in_force *f, const struct moved *m)
+{
+	const struct ward_state *s = NULL, *s2 = NULL;
+	struct ward_policy *p = policy_of(f);
+	if (!p)
+		return 1;
+	int r = ward_policy_walk(p, m->from.data, m->from.len, &s);
+	if (r == 0)
+		r = ward_policy_walk(p, m->to.data, m->to.len, &s2);
+	/* Of a directory, and over something that is there, more is refused. */
+	const struct ward_request req = {.action = WARD_ACTION_RENAME,
+		.flags = m->exchange ? WARD_REQUEST_EXCHANGE : 0,
+		.state = s,
+		.state2 = s2};
+	if (r < 0)
+		r = r == -ENOMEM ? r : 1;
+	else
+		r = ward_policy_secret(s) || ward_policy_secret(s2) ||
+		    ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW;
+	ward_policy_state_put(p, s);
+	ward_policy_state_put(p, s2);
+	return r;
+}
+
+/* A file can have other names than the one in the record, so of a link the new name counts. */
+static int moves(struct in_force *f, const struct moved *m)
+{
+	return m->link ? allows(f, &m->to, WARD_RIGHT_CREATE) : renames(f, m);
+}
+
+static int moves_then(struct ward_access_again *a, uint64_t seq, const struct moved *m)
+{
+	size_t at = 0;
+	while (at + 1 < a->n && a->v[at + 1].seq < seq)
+		at++;
+	int r = 0;
+	for (size_t i = at ? at - 1 : 0; r == 0 && i < a->n && i <= at + 1; i++)
+		r = moves(&a->v[i], m);
+	return r;
+}
+
+static bool is(const json_t *rec, const char *name, const char *text)
+{
+	const char *has = ward_query_text(rec, name);
+	return has && strcmp(has, text) == 0;
+}
+
+int ward_access_again_moved(struct ward_access_again *a, const json_t *rec, const char **ret_why)
+{
+	const char *from = ward_query_text(rec, "path"), *to = ward_query_text(rec, "path2");
+	struct moved m = {.link = ward_query_kind(rec) == WARD_EVENT_LINK,
+		.exchange = is(rec, "action", "exchange")};
+	int r = 1;
+	*ret_why = NULL;
+	if (!a->n || !from || !to || !is(rec, "verdict", "allow") || is(rec, "source", "grant") ||
+		json_object_get(rec, "cut"))
+		return 0;
+	if (ward_unescape(&m.from, from, strlen(from)) == 0 &&
+		ward_unescape(&m.to, to, strlen(to)) == 0 && ward_buf_error(&m.from) == 0 &&
+		ward_buf_error(&m.to) == 0)
+		r = moves_then(a, (uint64_t)json_integer_value(json_object_get(rec, "seq")), &m);
+	ward_buf_clear(&m.from);
+	ward_buf_clear(&m.to);
+	if (r == 0)
+		*ret_why = "no rule of the policy that was in force allows it";
+	return r < 0 ? r : 0;
+}
+
 /* --- lines --- */
 
 /*

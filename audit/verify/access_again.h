@@ -33,6 +33,9 @@ int ward_access_again_grant(struct ward_access_again *a, const json_t *rec) ward
  */
 int ward_access_again_use(
 	struct ward_access_again *a, const json_t *rec, const char **ret_why) ward_must_check;
+/* A record `rename` or `link`; the same. */
+int ward_access_again_moved(
+	struct ward_access_again *a, const json_t *rec, const char **ret_why) ward_must_check;
 /*
  * A line of kind `open`, `create` or `remove`, the record seq: *ret_why as above; a line of what a
  * grant allowed is not looked at. -ENOMEM.

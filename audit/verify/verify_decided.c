@@ -55,6 +55,13 @@ static int take_use(struct look *l, const json_t *rec, uint64_t seq)
 	return r < 0 ? r : say(l, seq, ACCESS, why);
 }
 
+static int take_moved(struct look *l, const json_t *rec, uint64_t seq)
+{
+	const char *why = NULL;
+	int r = ward_access_again_moved(l->again, rec, &why);
+	return r < 0 ? r : say(l, seq, ACCESS, why);
+}
+
 static int take(void *ctx, const char *line, size_t len, const json_t *none)
 {
 	struct look *l = ctx;
@@ -66,12 +73,15 @@ static int take(void *ctx, const char *line, size_t len, const json_t *none)
 		ward_line_is(&head, "remove"))
 		return take_done(l, line, len, head.seq);
 	const bool use = ward_line_is(&head, "use");
-	if (!use && !ward_line_is(&head, "ask") && !ward_line_is(&head, "answer") &&
+	const bool moved = ward_line_is(&head, "rename") || ward_line_is(&head, "link");
+	if (!use && !moved && !ward_line_is(&head, "ask") && !ward_line_is(&head, "answer") &&
 		!ward_line_is(&head, "grant") && !ward_line_is(&head, "exec") &&
 		!ward_line_is(&head, "session.start"))
 		return 0;
 	json_t *rec = ward_parse_record(line, len);
-	int r = use ? take_use(l, rec, head.seq) : take_question(l, rec, head.seq);
+	int r = use	? take_use(l, rec, head.seq)
+		: moved ? take_moved(l, rec, head.seq)
+			: take_question(l, rec, head.seq);
 	json_decref(rec);
 	return r;
 }

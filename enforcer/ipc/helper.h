@@ -158,6 +158,10 @@ enum ward_msg_type {
 	 * covers, 0: of what exists for the object that was asked about alone; str the grant's id.
 	 * Not answered. */
 	WARD_MSG_FS_ASK_BIND = 42,
+	/* To wardfs-fs: u32 1: the host is about to sleep, 0: it is awake again. Answered by
+	 * WARD_MSG_FS_ANSWER {"ok":true}, when no request waits for a person any more; from then on
+	 * until the host is awake none does. */
+	WARD_MSG_FS_SLEEP = 43,
 
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:

@@ -5,12 +5,14 @@
  * The blob is a message (ipc/msg.h) of type WARD_POLICY_BLOB: u32 n, then n times u32 kind,
  * str file, bytes text.
  */
+#include "enforcer/policy/diff.h"
 #include "enforcer/policy/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "enforcer/base/cleanup.h"
 #include "enforcer/ipc/msg.h"
 
 /* "WPOL", so that no other message is taken for one. */
@@ -83,4 +85,38 @@ int ward_policy_decode_network(
 	const void *blob, size_t len, struct ward_policy **ret, struct ward_err *err)
 {
 	return decode(blob, len, WARD_POLICY_DIGEST, ret, err);
+}
+
+int ward_policy_widened(const struct ward_policy *p, const char *pattern, uint32_t rights,
+	struct ward_policy **ret, struct ward_err *err)
+{
+	const enum ward_verb verb =
+		rights & (WARD_RIGHT_WRITE | WARD_RIGHT_REMOVE | WARD_RIGHT_ATTR) ? WARD_VERB_WRITE
+		: rights & (WARD_RIGHT_APPEND | WARD_RIGHT_CREATE)		  ? WARD_VERB_APPEND
+										  : WARD_VERB_READ;
+	struct ward_source_text t[WARD_SOURCE_COUNT_] = {0};
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	size_t base = p->n_sources;
+	if (strpbrk(pattern, "\n\r") || p->n_sources > WARD_SOURCE_COUNT_)
+		return ward_err_set(err, -EINVAL, "not a pattern");
+	for (size_t i = 0; i < p->n_sources; i++) {
+		t[i] = (struct ward_source_text){.kind = p->sources[i].kind,
+			.file = p->sources[i].file,
+			.text = p->sources[i].text,
+			.len = p->sources[i].len};
+		/* The profile, unless something stands on it. */
+		if (t[i].kind == WARD_SOURCE_BASE ||
+			(t[i].kind == WARD_SOURCE_PROFILE && base == p->n_sources))
+			base = i;
+	}
+	if (base == p->n_sources)
+		return ward_err_set(err, -EINVAL, "the policy has no base");
+	ward_buf_add(&text, t[base].text, t[base].len);
+	ward_buf_printf(&text, "\n[files]\n%s = %s\n", ward_verb_name(verb), pattern);
+	if (ward_buf_error(&text) < 0)
+		return ward_err_sys(err, -ENOMEM, "policy");
+	t[base].text = text.data;
+	t[base].len = text.len;
+	return ward_policy_compile_parts(
+		t, p->n_sources, WARD_POLICY_PATHS | WARD_POLICY_DIGEST, ret, err);
 }

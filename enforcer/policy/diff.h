@@ -60,6 +60,15 @@ int ward_policy_diff_rights(const struct ward_policy *a, const struct ward_polic
 	ward_difference_fn fn, ward_diff_tell_fn tell, void *user,
 	enum ward_diff_reach *ret) ward_must_check;
 
+/*
+ * What p would be with one line more at the end of its base, for the difference: pattern gets the
+ * verb that gives these rights. It lifts no guard and no line of the floor or the project, as a
+ * grant does; unlike a grant, it answers no `ask` of theirs. *ret: for ward_policy_unref().
+ * -EINVAL: no such pattern; -ENOMEM.
+ */
+int ward_policy_widened(const struct ward_policy *p, const char *pattern, uint32_t rights,
+	struct ward_policy **ret, struct ward_err *err) ward_must_check;
+
 /* The settings alone. -ENOMEM. */
 int ward_policy_diff_settings(const struct ward_policy *a, const struct ward_policy *b,
 	ward_difference_fn fn, void *user) ward_must_check;

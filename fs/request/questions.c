@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "enforcer/base/clock.h"
 #include "enforcer/base/question_id.h"
@@ -55,6 +56,7 @@ struct ward_questions {
 	size_t n;
 	uint64_t seed;
 	struct waiter waiters[WARD_QUESTION_WAITERS];
+	bool asleep; /* the host is, or soon will be: nothing waits */
 };
 
 int ward_questions_new(struct ward_questions **ret)
@@ -226,6 +228,8 @@ static bool has_place(const struct ward_questions *q, uint32_t process)
 {
 	size_t all = 0, of_process = 0;
 
+	if (q->asleep)
+		return false;
 	for (size_t i = 0; i < WARD_QUESTION_WAITERS; i++) {
 		all += q->waiters[i].place != NULL;
 		of_process += q->waiters[i].place && q->waiters[i].process == process;
@@ -327,6 +331,36 @@ bool ward_question_wait(struct ward_op *op, struct ward_delayed *place, ward_del
 	}
 	pthread_mutex_unlock(&q->lock);
 	return room;
+}
+
+/* Locked. */
+static bool somebody_waits(const struct ward_questions *q)
+{
+	for (size_t i = 0; i < WARD_QUESTION_WAITERS; i++)
+		if (q->waiters[i].place)
+			return true;
+	return false;
+}
+
+void ward_question_sleep(struct ward_fs *fs, bool soon)
+{
+	struct ward_questions *q = fs->questions;
+	bool waits = soon;
+
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->asleep = soon;
+	pthread_mutex_unlock(&q->lock);
+	if (soon)
+		ward_question_ended(fs, 0, false, 0);
+	for (unsigned ms = 0; waits && ms < WARD_QUESTION_SLEEP_MS; ms++) {
+		pthread_mutex_lock(&q->lock);
+		waits = somebody_waits(q);
+		pthread_mutex_unlock(&q->lock);
+		if (waits)
+			(void)usleep(1000);
+	}
 }
 
 void ward_question_waited(struct ward_fs *fs, const void *data)

@@ -61,6 +61,14 @@ bool ward_question_answers(struct ward_fs *fs, const char *grant);
 bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct ward_file_id *object);
 
 /*
+ * soon: the host is about to sleep. A process that waits for us cannot be frozen, so those that
+ * wait for a person are refused, and until the host is awake none waits. The questions stay.
+ * Returns when none waits any more, after WARD_QUESTION_SLEEP_MS at the latest.
+ */
+#define WARD_QUESTION_SLEEP_MS 1000U
+void ward_question_sleep(struct ward_fs *fs, bool soon);
+
+/*
  * The supervisor says that a question has an answer: waiting requests go on. A question that was
  * refused is not asked again for rest_ms. id 0: all waiting requests are decided again.
  */

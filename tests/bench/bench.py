@@ -56,6 +56,7 @@ ROWS = {
     "image": ("image", "start with an unpacked image", None),
     "container": ("container", "start in each container engine", None),
     "tasks": ("tasks", "100 tasks, 8 at a time", None),
+    "ask": ("ask", "a question on the screen, its answer", None),
 }
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
@@ -65,7 +66,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks")
+ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks", "ask")
 IO_BYTES = 192 << 20
 
 
@@ -343,6 +344,12 @@ def container_rows(build, where):
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
 
 
+def ask_rows(build, where):
+    """Milliseconds, by name (ask.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "ask.py"), os.path.abspath(build), where])
+    return {line.split()[0]: float(line.split()[1]) for line in out.splitlines()}
+
+
 def tasks_rows(build, where):
     """Milliseconds, by name (tasks.py)."""
     out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "tasks.py"), os.path.abspath(build), where])
@@ -501,6 +508,9 @@ def measure(options, scratch, sections):
             if section == "container" and not options.no_guarded:
                 for name, value in container_rows(options.build, data["container", "guarded"]).items():
                     times.setdefault("container", {}).setdefault(name, []).append(value)
+            if section == "ask" and not options.no_guarded:
+                for name, value in ask_rows(options.build, data["ask", "guarded"]).items():
+                    times.setdefault("ask", {}).setdefault(name, []).append(value)
             if section == "tasks" and not options.no_guarded:
                 for name, value in tasks_rows(options.build, data["tasks", "guarded"]).items():
                     times.setdefault("tasks", {}).setdefault(name, []).append(value)
@@ -599,6 +609,12 @@ def table(times, wanted):
         result["container"] = {"median_ms": median, "rounds": times["container"]}
         print("start of `true` in containers, median ms: " +
               ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
+    if "ask" in times:
+        median = {name: statistics.median(v) for name, v in times["ask"].items()}
+        result["ask"] = {"median_ms": median, "rounds": times["ask"]}
+        print(f"question on the screen, median ms: {median['watch']:.0f} with `approve --watch`, "
+              f"{median['panel']:.0f} in the panel; its answer acts after {median['approve']:.0f} by "
+              f"`approve QUESTION once`, {median['key']:.0f} by a key of the panel (to reach: ≤ 50)")
     if "tasks" in times:
         median = {name: statistics.median(v) for name, v in times["tasks"].items()}
         result["tasks"] = {"median_ms": median, "rounds": times["tasks"]}

@@ -155,6 +155,32 @@ def not_allowed(record, in_force):
                    for _, rules in in_force[max(0, at - 1):at + 2])
 
 
+def moved_by_none(record, in_force):
+    """Whether no policy that can have been in force lets this file come to its second name."""
+    if not in_force or "cut" in record or record.get("verdict") != "allow" or record.get("source") == "grant" or \
+            not all(isinstance(record.get(p), str) for p in ("path", "path2")):
+        return False
+    at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
+    old, new = raw(record["path"]), raw(record["path2"])
+
+    def moves(rules, old, new, more):
+        has, gets = given(rules, old), given(rules, new)
+        return {"remove"} | more <= has and {"create"} | more <= gets and gets <= has
+
+    for _, rules in in_force[max(0, at - 1):at + 2]:
+        if rules is None:
+            return False
+        if record["kind"] == "link":
+            fits = "create" in given(rules, new)
+        elif record.get("action") == "exchange":
+            fits = moves(rules, old, new, {"create", "remove"}) and moves(rules, new, old, {"create", "remove"})
+        else:
+            fits = moves(rules, old, new, set())
+        if fits:
+            return False
+    return True
+
+
 def guarded(record, grant, in_force):
     """Whether by each policy of that time a guard stands against what the grant gave there."""
     lifts = raw((grant.get("detail") or {}).get("lifts", "")).split(b"\n")
@@ -413,7 +439,7 @@ def judge_decided(lines, res):
     in_force = [(s.seq, rules_in(s)) for s in loaded]
     answers, grants = Answers([(s.seq, demands(s.meaning)) for s in loaded]), {}
     for line in lines:
-        if line.kind not in ("open", "create", "remove", "use", "ask", "answer", "grant", "exec",
+        if line.kind not in ("open", "create", "remove", "rename", "link", "use", "ask", "answer", "grant", "exec",
                              "session.start"):
             continue
         record = json.loads(line.raw)
@@ -421,6 +447,7 @@ def judge_decided(lines, res):
         if line.kind == "grant" and "grant" in record:
             grants.setdefault(record["grant"], record)
         if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
+                line.kind in ("rename", "link") and moved_by_none(record, in_force) or \
                 line.kind == "use" and uncovered(record, grants, in_force) or answers.wrong(record):
             return res.set("edited", line.seq)
     if res.state == "intact" and answers.missing() is not None:

@@ -20,6 +20,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
+#include "enforcer/policy/diff.h"
 #include "enforcer/policy/pattern.h"
 #include "enforcer/policy/policy.h"
 
@@ -40,6 +41,10 @@ struct counting {
 	uint32_t rights;	    /* that the answer would give */
 	unsigned gain, guarded;
 	struct ward_buf shown; /* the examples */
+	/* Classes of paths, whether they exist or not, as `policy diff` of before and after. */
+	unsigned classes;
+	bool classes_cut;
+	struct ward_buf shown_classes;
 	struct ward_buf path;
 };
 
@@ -172,6 +177,50 @@ static struct ward_policy *policy_of(const json_t *status)
 	return p;
 }
 
+static void take_class(void *user, const struct ward_difference *d)
+{
+	struct counting *c = user;
+	if (d->key || !(d->gained & c->rights))
+		return;
+	if (c->classes < EXAMPLES) {
+		ward_buf_puts(&c->shown_classes, c->classes ? ", " : ": ");
+		ward_shown(&c->shown_classes, d->path);
+	}
+	c->classes++;
+}
+
+/* What an answer with this pattern would let happen to names that are still to come. */
+static void count_classes(struct counting *c, const char *pattern)
+{
+	struct ward_policy *after = NULL;
+	struct ward_err ignored = WARD_ERR_INIT;
+	enum ward_diff_reach reach = WARD_DIFF_CUT;
+	bool literal = true;
+	for (size_t i = 0; i < c->pattern.n; i++)
+		literal = literal && c->pattern.components[i].literal &&
+			  !c->pattern.components[i].loop;
+	/* One path: the line before says all. */
+	if (literal || !c->policy ||
+		ward_policy_widened(c->policy, pattern, c->rights, &after, &ignored) < 0)
+		return;
+	if (ward_policy_diff_rights(c->policy, after, take_class, NULL, c, &reach) < 0)
+		c->classes = 0;
+	c->classes_cut = reach == WARD_DIFF_CUT;
+	ward_policy_unref(after);
+}
+
+static void put_classes(const struct counting *c, struct ward_buf *b)
+{
+	if (!c->classes)
+		return;
+	ward_buf_printf(b, "; of all names, also new ones, %s%u class%s it",
+		c->classes_cut ? "at least " : "", c->classes,
+		c->classes == 1 ? " gains" : "es gain");
+	ward_buf_add(b, c->shown_classes.data, c->shown_classes.len);
+	if (c->classes > EXAMPLES)
+		ward_buf_printf(b, ", and %u more", c->classes - EXAMPLES);
+}
+
 static void put_sum(const struct counting *c, const char *rights, struct ward_buf *b)
 {
 	ward_shownf(
@@ -181,6 +230,7 @@ static void put_sum(const struct counting *c, const char *rights, struct ward_bu
 	ward_buf_add(b, c->shown.data, c->shown.len);
 	if (c->gain > c->examples)
 		ward_buf_printf(b, ", and %u more", c->gain - c->examples);
+	put_classes(c, b);
 	if (c->guarded)
 		ward_shownf(b, "; a guard or the floor keeps %u from it", c->guarded);
 }
@@ -195,6 +245,7 @@ static _Noreturn void count(const json_t *status, const char *pattern, const cha
 	} else {
 		c.until_ns = ward_clock_mono_ns() + TIME_NS;
 		walk_trees(&c, status, &b);
+		count_classes(&c, pattern);
 		put_sum(&c, rights, &b);
 	}
 	const size_t n = b.len < PANEL_COUNT_TEXT_MAX - 1 ? b.len : PANEL_COUNT_TEXT_MAX - 1;

@@ -22,6 +22,7 @@
 #include "enforcer/base/out.h"
 #include "enforcer/base/pollset.h"
 #include "enforcer/cli/base/ask_beside.h"
+#include "enforcer/cli/base/told.h"
 #include "enforcer/cli/panel/count.h"
 #include "enforcer/cli/panel/keys.h"
 #include "enforcer/cli/panel/asking.h"
@@ -45,7 +46,7 @@ static const char enter[] =
 	"\033[H\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[m\033[?1049l";
 
-enum { FD_KEYS = 0, FD_SIGNALS, FD_CHANNEL, FD_COUNT, FD_NUMBER };
+enum { FD_KEYS = 0, FD_SIGNALS, FD_CHANNEL, FD_COUNT, FD_TOLD, FD_NUMBER };
 
 struct showing {
 	const struct ward_panel_options *o;
@@ -55,6 +56,7 @@ struct showing {
 	char *runtime;
 	json_t *silent; /* sessions that did not answer, and until when they are left alone */
 	int signals;
+	int told; /* told.h; -1 where the terminal's session tells */
 	bool over, look;
 	uint64_t now_ns;
 };
@@ -104,6 +106,9 @@ static void look(struct showing *s)
 	json_t *list = json_array();
 	const unsigned silent = s->p.silent;
 	size_t n = 1;
+	/* Before the look: what comes after it is told. */
+	ward_told_take(s->told);
+	ward_told_watch(s->told, s->runtime);
 	struct ward_beside *v =
 		s->o->session ? ward_beside_one(s->o->session) : ward_beside_all(s->runtime, &n);
 	if (!v)
@@ -286,6 +291,7 @@ static void turn(struct showing *s)
 		[FD_SIGNALS] = {.fd = s->signals, .events = POLLIN},
 		[FD_CHANNEL] = {.fd = s->o->opened ? WARD_PANEL_FD : -1, .events = POLLIN},
 		[FD_COUNT] = {.fd = s->count.fd, .events = POLLIN},
+		[FD_TOLD] = {.fd = s->told, .events = POLLIN},
 	};
 	const int got = poll(fds, FD_NUMBER, next_time(s));
 	s->now_ns = ward_clock_mono_ns();
@@ -299,7 +305,7 @@ static void turn(struct showing *s)
 	const char *counted = fds[FD_COUNT].revents ? panel_count_read(&s->count) : NULL;
 	if (counted)
 		panel_counted(&s->p, counted);
-	if (s->look || (got == 0 && !s->o->opened))
+	if (s->look || fds[FD_TOLD].revents || (got == 0 && !s->o->opened))
 		look(s);
 	if (s->p.answer)
 		send_answer(s);
@@ -322,6 +328,8 @@ static int prepare(struct showing *s, struct termios *ret_saved, struct ward_err
 		return ward_err_sys(err, -errno, "the terminal's session");
 	int r = ward_control_runtime(&s->runtime, err);
 	s->silent = json_object();
+	if (!s->o->opened)
+		s->told = ward_told_open();
 	if (r == 0)
 		r = ward_signals_catch(caught, sizeof(caught) / sizeof(*caught), &s->signals, err);
 	return r;
@@ -329,7 +337,8 @@ static int prepare(struct showing *s, struct termios *ret_saved, struct ward_err
 
 int ward_panel_show(const struct ward_panel_options *o, struct ward_err *err)
 {
-	struct showing s = {.o = o, .count = PANEL_COUNT_INIT, .signals = -1, .look = true};
+	struct showing s = {
+		.o = o, .count = PANEL_COUNT_INIT, .signals = -1, .told = -1, .look = true};
 	struct termios saved;
 	int r = prepare(&s, &saved, err);
 	if (r == 0) {
@@ -356,6 +365,8 @@ int ward_panel_show(const struct ward_panel_options *o, struct ward_err *err)
 	panel_clear(&s.p);
 	if (s.signals >= 0)
 		close(s.signals);
+	if (s.told >= 0)
+		close(s.told);
 	json_decref(s.silent);
 	free(s.runtime);
 	return r;

@@ -16,6 +16,7 @@
 #include "enforcer/base/question_id.h"
 #include "enforcer/cli/base/arguments.h"
 #include "enforcer/cli/base/cli.h"
+#include "enforcer/cli/base/told.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/panel/count.h"
@@ -26,7 +27,7 @@
 #include "enforcer/policy/policy.h"
 #include "enforcer/session/control/control.h"
 
-/* How often --watch looks. */
+/* Where nobody tells of a question, how often it looks. */
 #define WATCH_MS 200
 /* Questions that --watch has shown and remembers. */
 #define WATCHED_MAX 1024
@@ -241,6 +242,7 @@ static bool seen(struct watched *w, const char *name)
 static int watch(const struct args *a)
 {
 	ward_cleanup_free struct watched *w = calloc(1, sizeof(*w));
+	ward_cleanup_fd int told = ward_told_open();
 	while (w) {
 		ward_cleanup_free char *runtime = NULL;
 		struct ward_err err = WARD_ERR_INIT;
@@ -252,6 +254,9 @@ static int watch(const struct args *a)
 			json_decref(list);
 			return 1;
 		}
+		/* Before the look: what comes after it is told. */
+		ward_told_take(told);
+		ward_told_watch(told, runtime);
 		json_t *sessions = ward_sessions_running(runtime);
 		(void)!collect(runtime, sessions, list);
 		json_array_foreach(list, i, o)
@@ -271,7 +276,7 @@ static int watch(const struct args *a)
 		json_decref(sessions);
 		if (ward_out_flush() < 0)
 			return 1;
-		(void)poll(NULL, 0, WATCH_MS);
+		(void)poll(&(struct pollfd){.fd = told, .events = POLLIN}, 1, WATCH_MS);
 	}
 	return 1;
 }

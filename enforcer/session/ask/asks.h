@@ -74,6 +74,7 @@ struct ward_asks {
 	uint64_t count;	    /* that were put */
 	uint64_t left_out;
 	const char *failed; /* why nobody was told of a question; borrowed, NULL: nothing failed */
+	const char *nobody; /* NULL; or the mode in which something was refused unasked; static */
 	/* How many were refused, and how many nobody answered; the first of each. */
 	uint64_t n_refused, n_missed;
 	struct ward_asks_missed refused[WARD_ASKS_MISSED_MAX], missed[WARD_ASKS_MISSED_MAX];

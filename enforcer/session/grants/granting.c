@@ -145,6 +145,24 @@ static int hand_over(struct ward_granting *g, struct ward_msg *m, struct wait *w
 
 /* --- giving --- */
 
+/* Can the pattern cover something in a tree? "No" only where its beginning leads elsewhere. */
+static bool concerns_tree(const struct ward_policy *p, const char *pattern)
+{
+	const struct ward_settings *s = ward_policy_settings(p);
+	const size_t literal = strcspn(pattern, "*?[\\");
+	bool may = s->n_trees == 0;
+	for (size_t i = 0; i < s->n_trees; i++) {
+		const char *tree = s->trees[i].path;
+		const size_t n = strlen(tree);
+		const char after = literal > n ? pattern[n] : '/';
+		may = may || (strncmp(pattern, tree, literal < n ? literal : n) == 0 &&
+				     (literal < n || n == 1 || after == '/') &&
+				     (literal >= n || pattern[literal] || tree[literal] == '/' ||
+					     literal == 1));
+	}
+	return may;
+}
+
 static int against_path(
 	struct ward_granting *g, const struct ward_grant *grant, struct ward_err *err)
 {
@@ -154,6 +172,11 @@ static int against_path(
 			  : 0;
 	if (may < 0)
 		return may;
+	if (!concerns_tree(g->host.policy(g->host.session), grant->pattern))
+		return ward_err_set(err, -EPERM,
+			"%s is in no tree, and a grant counts in trees alone: what the session sees and "
+			"executes outside of them is fixed when it starts",
+			grant->pattern);
 	int r = ward_policy_grant_against(g->host.policy(g->host.session), grant->pattern,
 		grant->rights, grant->lifts, &rule, err);
 	if (r < 0 || !rule)

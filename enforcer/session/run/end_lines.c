@@ -85,6 +85,13 @@ static void say_missed(struct ward_buf *b, uint64_t n, const struct ward_asks_mi
 char *ward_note_asked(const struct ward_asks *a, const char *session, bool system)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	if (a->nobody) {
+		ward_buf_printf(&b,
+			"in mode %s nobody is asked, because the command could answer itself: wardfs "
+			"refuses what 'ask' covers",
+			a->nobody);
+		return ward_buf_steal(&b);
+	}
 	say_missed(&b, a->n_refused, a->refused, "was refused", "were refused");
 	say_missed(&b, a->n_missed, a->missed, "had no answer", "had no answer");
 	if (!b.len)

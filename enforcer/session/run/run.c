@@ -533,6 +533,8 @@ static void end_questions(struct ward_running *r)
 {
 	ward_ask_fs_clear(&r->ask_fs);
 	ward_hook_free(r->hook);
+	ward_asleep_free(r->asleep);
+	r->asleep = NULL;
 	ward_granting_free(r->granting);
 	r->granting = NULL;
 	ward_execs_close(&r->execs);

@@ -46,6 +46,36 @@ static void say_question(struct ward_running *r, const struct ward_asked *q)
 		say(r, &line);
 }
 
+/* --- the host goes to sleep --- */
+
+static void on_none_waits(void *arg, const char *json)
+{
+	const struct ward_running *r = arg;
+	(void)json;
+	ward_asleep_done(r->asleep);
+}
+
+static void on_awake(void *arg, const char *json)
+{
+	(void)arg;
+	(void)json;
+}
+
+/* The kernel cannot freeze what waits for wardfs-fs: those requests are refused before. */
+static void on_asleep(void *arg, bool soon)
+{
+	struct ward_running *r = arg;
+	struct ward_msg m;
+	ward_msg_init(&m, WARD_MSG_FS_SLEEP);
+	ward_msg_put_u32(&m, soon);
+	if (ward_ask_fs_message_own(
+		    &r->ask_fs, r->guard.fs.control, &m, soon ? on_none_waits : on_awake, r) < 0 &&
+		soon)
+		ward_asleep_done(r->asleep);
+}
+
+/* --- questions --- */
+
 /*
  * From wardfs-fs or wardfs-net. Where the command is one of the owner's own processes it could
  * answer itself, so nobody is asked.
@@ -56,11 +86,16 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	const struct ward_asked *fresh = NULL;
 	const int control =
 		m->type == WARD_MSG_NET_ASK ? r->network.helper.control : r->guard.fs.control;
-	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY)))
+	if (!(r->plan->mode->guarantees & WARD_GUARANTEE_BIT(WARD_GUARANTEE_INTEGRITY))) {
+		r->asks.nobody = r->plan->mode->word;
 		return ward_asks_refuse(control, m) < 0 ? -EPIPE : 0;
+	}
 	int e = ward_asks_take(&r->asks, m, &fresh);
 	if (e == -EIO)
 		trail_failed(r);
+	/* Where nobody tells that the host goes to sleep, docs/approvals.md says what happens. */
+	if (!ward_asleep_is_heard(r->asleep) && ward_asks_waiting(&r->asks))
+		(void)!ward_asleep_watch(&r->asleep, &r->set, r->asks_rank, on_asleep, r);
 	if (fresh) {
 		(void)settings(r);
 		ward_run_panel_question(r, fresh);
@@ -440,6 +475,7 @@ static void on_hook(void *arg, const char *question, pid_t pid, const json_t *bo
 
 void ward_run_asks_watch(struct ward_running *r, unsigned rank)
 {
+	r->asks_rank = rank;
 	ward_hook_watch(r->hook, &r->set, rank, on_hook, r);
 }
 

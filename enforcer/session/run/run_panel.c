@@ -2,6 +2,8 @@
 /* Tells of questions, and lends the terminal to the panel. */
 #include "enforcer/session/run/run_panel.h"
 
+#include <sys/stat.h>
+
 #include "enforcer/base/cleanup.h"
 #include "enforcer/session/control/status_events.h"
 
@@ -76,6 +78,12 @@ void ward_run_panel_close(struct ward_running *r)
 
 /* --- who hears of questions --- */
 
+/* Others who wait for a change of questions, in any session, watch its directory. */
+static void tell_others(const struct ward_running *r)
+{
+	(void)!futimens(r->control_dir, NULL);
+}
+
 void ward_run_panel_ring(struct ward_running *r, bool on)
 {
 	const bool key = ward_relay_is_reserved(r->relay);
@@ -94,6 +102,7 @@ void ward_run_panel_question(struct ward_running *r, const struct ward_asked *q)
 	ward_stream_if_read(r->options->status_fd, o, few);
 	reserve(r);
 	ward_panel_changed(&r->panel);
+	tell_others(r);
 }
 
 void ward_run_panel_answer(
@@ -106,4 +115,5 @@ void ward_run_panel_answer(
 		how->grant);
 	ward_stream_if_read(r->options->status_fd, o, few);
 	ward_panel_changed(&r->panel);
+	tell_others(r);
 }

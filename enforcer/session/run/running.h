@@ -12,6 +12,7 @@
 #include "enforcer/base/pollset.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/ask/asks.h"
+#include "enforcer/session/ask/asleep.h"
 #include "enforcer/session/ask/hook.h"
 #include "enforcer/session/ask/notice.h"
 #include "enforcer/session/control/control_verbs.h"
@@ -68,7 +69,9 @@ struct ward_running {
 	struct ward_control_desk desk;
 	struct ward_ask_fs ask_fs;
 	struct ward_asks asks;
-	struct ward_hook *hook; /* NULL: no program gets questions */
+	struct ward_hook *hook;	    /* NULL: no program gets questions */
+	struct ward_asleep *asleep; /* NULL: no request has waited yet */
+	unsigned asks_rank;
 	struct ward_notice notice;
 	bool rung; /* the terminal says that a question waits */
 	struct ward_panel panel;

@@ -23,7 +23,7 @@ wrong() {
 for script in scripts/*; do
 	try "${script#scripts/}" "$start" "${script#scripts/}"
 done
-for good in good-access good-answer good-none good-signed good-signed-two good-signed-covers \
+for good in good-access good-moved good-rename-loses good-answer good-none good-signed good-signed-two good-signed-covers \
 	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused \
 	good-glass good-glass-two good-glass-approvers good-glass-floor good-glass-floor-files \
 	good-glass-project good-ssh good-ssh-two; do
@@ -36,6 +36,8 @@ wrong create-read "$access: no rule of the policy"
 wrong remove-guarded "$access: no rule of the policy"
 wrong open-asked "$access: no rule of the policy"
 wrong open-quoted "$access: no rule of the policy"
+for n in rename-from-read rename-to-read rename-out-of-guard rename-to-asked rename-gains exchange-gains \
+	exchange-read link-to-read link-quoted; do wrong $n "$access: no rule of the policy"; done
 wrong use-elsewhere "$access: the grant does not cover the path"
 answer='an answer that nobody outside of the session gave'
 wrong answer-of-yesterday "$answer: no question of that name waited"

@@ -121,6 +121,29 @@ wait_until 60 another || fail "the swapped file was opened: $(cat .github/workfl
 expect 0 "$WARDFS" approve "$Q" no
 end 2 swap
 
+echo "--- its content is swapped: what was shown promised the file, whatever it contains"
+begin content python3 -c '
+with open(".github/workflows/ci", "r+") as f:
+    print(f.read(), end="")'
+question content
+promise='this file, whatever it contains later'
+[ "$(member content 'q["promise"]')" = "$promise" ] || fail "$(member content q)"
+expect 0 "$WARDFS" approve "$Q"
+has "$OUT" "($promise)"
+hasnt "$OUT" swapped
+inode=$(stat -c %i .github/workflows/ci)
+echo 'other content' >.github/workflows/ci
+[ "$(stat -c %i .github/workflows/ci)" = "$inode" ] || fail "another file"
+expect 0 "$WARDFS" approve "$Q" once
+end 0 content
+[ "$(cat ../content.out)" = 'other content' ] || fail "$(cat ../content.out)"
+# The promise is among what the digest of the answer covers.
+"$WARDFS" audit show --json --kind ask content | grep -q "\"promise\":\"$promise\"" ||
+	fail "$("$WARDFS" audit show --json --kind ask content)"
+expect 0 "$WARDFS" audit verify content
+expect 0 "$WARDFS" audit approvals --json content
+has "$OUT" "$promise"
+
 echo "--- the agent reaches neither the control socket nor an answer of its own"
 begin inside sh -c 'echo k >>.github/workflows/ci & ls -d /run/wardfs /run/user/*/wardfs 2>&1; wait $!'
 question inside

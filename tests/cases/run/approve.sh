@@ -112,6 +112,8 @@ for mode in none process; do
 		sh -c 'cat /proc/self/status >/dev/null; echo x >>/workspace/.github/workflows/ci' 2>../walls.err; then
 		fail "mode $mode allows what is asked about"
 	fi
+	grep -q "^wardfs: in mode $mode nobody is asked, because the command could answer itself: " ../walls.err ||
+		fail "it does not say why: $(cat ../walls.err)"
 	if "$WARDFS" audit show --json --kind ask "walls-$mode" 2>/dev/null | grep -q .; then
 		fail "mode $mode asks"
 	fi

@@ -91,6 +91,10 @@ echo '--- guards stay, by name'
 expect 1 "$WARDFS" grant g write /workspace/docs/guarded/x
 has "$ERR" "no grant lifts '[guard] read = /workspace/docs/guarded'"
 expect 1 "$WARDFS" grant g read /workspace/guarded.pem
+# What is outside of the trees nobody can grant later: it is fixed at the start.
+for outside in /usr/bin/id '/usr/**' /workspacex /work; do
+	refused "is in no tree, and a grant counts in trees alone" "$WARDFS" grant g read "$outside" --for 1m
+done
 has "$ERR" "no grant lifts '[guard] hide = guarded.pem'"
 expect 1 "$WARDFS" grant g connect example.org:443
 has "$ERR" 'no grant lifts'

@@ -53,6 +53,11 @@ def answer(**more):
     return {k: v for k, v in r.items() if v is not None}
 
 
+def moved(kind, old, new, **more):
+    return {"ring": 1, "kind": kind, "action": kind, "path": f"/workspace/{old}", "path2": f"/workspace/{new}",
+            "verdict": "allow", "source": "base"} | more
+
+
 def use(path):
     return {"ring": 1, "kind": "use", "action": "open", "path": path, "asked": ["write"],
             "grant": "g0123456789ab", "used": 1}
@@ -213,7 +218,24 @@ scripts = {
                     ask(request="q2"), answer(request="q2", result="refused", grant=None),
                     ask(request="q3"),
                     answer(request="q3", result="expired", grant=None, uid=None, pid=None)],
-    "good-none": [done("open", "/workspace/docs/x", "write")],
+    "good-none": [done("open", "/workspace/docs/x", "write"), done("rename", "/workspace/docs/x") | {"path2": "/x"}],
+    "good-moved": [policy, moved("rename", "a", "b"), moved("rename", "docs", "other"), moved("link", "a", "c"),
+                   moved("rename", "a", "b", action="exchange"),
+                   # A link alone does not say which name of the file counted.
+                   moved("link", "docs/x", "c"),
+                   # Refused, or by a grant, which its use is looked at for.
+                   moved("rename", "docs/x", "b", verdict="deny"), moved("rename", "a", "docs/x", source="grant")],
+    "rename-from-read": [policy, moved("rename", "docs/x", "b")],
+    "rename-to-read": [policy, moved("rename", "a", "docs/x")],
+    "rename-out-of-guard": [policy, moved("rename", "lib/x", "b")],
+    "rename-to-asked": [policy, moved("rename", "a", ".github/x")],
+    "rename-gains": [policy | {"compile": POLICY + "noexec = /workspace/down\n"}, moved("rename", "down/x", "b")],
+    "good-rename-loses": [policy | {"compile": POLICY + "noexec = /workspace/down\n"}, moved("rename", "b", "down/x")],
+    "exchange-gains": [policy | {"compile": POLICY + "noexec = /workspace/down\n"},
+                       moved("rename", "b", "down/x", action="exchange")],
+    "exchange-read": [policy, moved("rename", "a", "lib/x", action="exchange")],
+    "link-to-read": [policy, moved("link", "a", "docs/x")],
+    "link-quoted": [policy, moved("link", 'a"b', 'lib/"x')],
     "open-denied": [policy, done("open", "/workspace/docs/x", "write")],
     "create-read": [policy, done("create", "/workspace/docs/x")],
     "remove-guarded": [policy, done("remove", "/workspace/lib/x")],
