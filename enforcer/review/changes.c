@@ -220,8 +220,10 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 	int r = 0;
 	if (f->has_lower) {
 		c.kind = again || !f->left ? WARD_CHANGE_LINKED : WARD_CHANGE_RENAMED;
-		c.from = strdup(f->path);
+		/* A further name of a file that moves is made where it will be. */
+		c.moved = again && f->left;
 		c.from_root = f->root;
+		c.from = c.moved ? seen_at(w, n->file, 0, &c.from_root) : strdup(f->path);
 		c.mode = f->base.mode;
 		c.size = f->base.size;
 		c.has_base = true;
@@ -354,6 +356,25 @@ int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_e
 	count(&c);
 	*ret = c;
 	return 0;
+}
+
+struct ward_change *ward_changes_find(const struct ward_review_changes *c, size_t root,
+	const char *path, enum ward_change_kind kind)
+{
+	/* Of one path there can be two: what goes, and then what comes. */
+	size_t low = 0, high = c->n;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct ward_change *v = &c->v[mid];
+		if (v->root < root || (v->root == root && strcmp(v->path, path) < 0))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < c->n && c->v[low].root == root && strcmp(c->v[low].path, path) == 0; low++)
+		if (c->v[low].kind == kind)
+			return &c->v[low];
+	return NULL;
 }
 
 void ward_changes_clear(struct ward_review_changes *c)

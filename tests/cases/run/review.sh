@@ -5,23 +5,8 @@
 # timeout: 600
 # shellcheck disable=SC2016
 set -eu
-. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/cases/run/lib/review.sh"
 
-PROJECT=$WARD_TMP/project
-OUTSIDE=$WARD_TMP/outside
-fresh() {
-	cd "$WARD_TMP"
-	rm -rf "$PROJECT" "$OUTSIDE"
-	project "$PROJECT"
-	cd "$PROJECT"
-	mkdir "$OUTSIDE" d gone
-	for f in changed removed renamed d/one d/two gone/a untouched; do echo "old $f" >"$f"; done
-	echo secret >"$OUTSIDE/target"
-	own
-}
-# Root's sessions belong to whom the project belongs to.
-own() { chown -R --reference="$PROJECT" "$PROJECT"/*; }
-digest() { find . -type f ! -path './.git/*' -exec sha256sum {} + | sort -k2; }
 CHANGES='echo new >>changed; rm removed; mv renamed moved; mv d e; echo more >>e/two; rm -r gone
 	mkdir gone sub; echo b >gone/b; echo z >sub/z; ln -s changed link; mkfifo pipe
 	[ "$(cat changed)" = "old changed
@@ -58,13 +43,16 @@ has "$ERR" "pipe: not applied"
 [ "$(cat e/two)" = "old d/two
 more" ] && [ "$(ls gone)" = b ] && [ "$(readlink link)" = changed ] || fail "apply: $ERR; $(find . -path ./.git -prune -o -print)"
 [ "$(cat untouched)" = "old untouched" ] || fail "an unchanged file was touched"
-left=$(find . -name '.wardfs-apply*')
-[ -z "$left" ] || fail "left behind: $left"
+no_rest
 after=$(digest)
 expect 1 "$WARDFS" review apply
 [ "$(digest)" = "$after" ] || fail "a second apply changed something"
 expect 0 "$WARDFS" review discard
-expect 125 "$WARDFS" review one
+expect 0 "$WARDFS" review one
+has "$OUT" "session one: discarded"
+expect 0 "$WARDFS" run --review -s none -- sh -c 'echo x >changed'
+expect 0 "$WARDFS" review discard
+expect 125 "$WARDFS" review none
 
 echo "--- discard"
 fresh
@@ -157,8 +145,7 @@ for i in 1 2 3 4 5 6; do
 	done
 	expect 0 "$WARDFS" review apply
 	[ "$(cat f1)" = "new 1" ] && [ "$(cat f60)" = "new 60" ] || fail "another apply did not finish"
-	left=$(find . -name '.wardfs-apply*')
-	[ -z "$left" ] || fail "left behind: $left"
+	no_rest
 done
 
 echo "--- names with control characters are escaped"

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wardfs review, review diff: what is staged, and what was applied of it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/out.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/cli/base/say.h"
+#include "enforcer/cli/review/review_cli.h"
+
+static char letter(const struct ward_change *c)
+{
+	switch (c->kind) {
+	case WARD_CHANGE_NONE:
+		return '?';
+	case WARD_CHANGE_ADDED:
+	case WARD_CHANGE_LINKED:
+		return 'A';
+	case WARD_CHANGE_MODIFIED:
+	case WARD_CHANGE_MODE:
+		return 'M';
+	case WARD_CHANGE_REMOVED:
+		return 'D';
+	case WARD_CHANGE_RENAMED:
+		return 'R';
+	}
+	return '?';
+}
+
+static void print_path(const struct ward_change *c)
+{
+	if (c->from)
+		ward_outf("%s -> %s%s", c->from, c->path, S_ISDIR(c->type) ? "/" : "");
+	else
+		ward_outf("%s%s", c->path, S_ISDIR(c->type) ? "/" : "");
+}
+
+/* What applies have done, and an undo has not taken back: a mark for each change. */
+static bool *find_applied(const struct ward_review_meant *m)
+{
+	bool *is = calloc(m->changes.n ? m->changes.n : 1, sizeof(*is));
+	for (size_t i = 0; is && i < m->applied.n; i++) {
+		const struct ward_done *d = &m->applied.v[i];
+		const struct ward_change *c =
+			d->off || d->undone
+				? NULL
+				: ward_changes_find(&m->changes, d->c.root, d->c.path, d->c.kind);
+		if (c)
+			is[c - m->changes.v] = true;
+	}
+	return is;
+}
+
+static void show_steps(const struct ward_applied *a)
+{
+	for (size_t k = 0; k < a->n_steps; k++) {
+		const struct ward_step *s = &a->steps[k];
+		char begun[WARD_CLOCK_TEXT_MAX], until[WARD_CLOCK_TEXT_MAX];
+		size_t done = 0, undone = 0;
+		for (size_t i = 0; i < a->n; i++) {
+			bool of = a->v[i].step == k && !a->v[i].off;
+			done += of;
+			undone += of && a->v[i].undone;
+		}
+		if (!done)
+			continue;
+		ward_clock_format(s->begun_ns, begun);
+		ward_clock_format(s->until_s * WARD_NS_PER_SEC, until);
+		ward_outf("applied %.19sZ by user %u: %zu", begun, s->uid, done);
+		if (undone)
+			ward_outf(", undone %zu", undone);
+		ward_outf(
+			undone < done ? "; wardfs review undo takes it back, until %.10s\n" : "\n",
+			until);
+	}
+}
+
+/* What needs a look first. */
+int review_show(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+{
+	(void)a;
+	ward_cleanup_free char *line = ward_changes_line(&m->changes);
+	ward_cleanup_free bool *applied = find_applied(m);
+	if (!line || !applied)
+		return ward_err_sys(err, -ENOMEM, "review");
+	ward_outf("session %s: %s\n", m->session, m->discarded ? "discarded" : line);
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < m->changes.n; i++) {
+			const struct ward_change *c = &m->changes.v[i];
+			const char *flag = ward_review_flag(m, c);
+			if ((*flag != 0) != (pass == 0))
+				continue;
+			ward_outf("%c %c ", *flag ? '!' : ' ', letter(c));
+			print_path(c);
+			if (*flag)
+				ward_outf("   (%s)", flag);
+			ward_outf(applied[i] ? "   (applied)\n" : "\n");
+		}
+	if (!m->discarded)
+		ward_outf("manifest %s\n", m->digest);
+	show_steps(&m->applied);
+	return 0;
+}
+
+static json_t *change_json(const struct ward_review_meant *m, const struct ward_change *c)
+{
+	const char *flag = ward_review_flag(m, c);
+	char mode[16];
+	snprintf(mode, sizeof(mode), "%06o", (unsigned)(c->type | c->mode));
+	json_t *o = json_pack("{s:s, s:o, s:s, s:I}", "kind", ward_change_word(c->kind), "path",
+		ward_json_text(c->path), "mode", mode, "size", (json_int_t)c->size);
+	if (c->from)
+		json_object_set_new(o, "from", ward_json_text(c->from));
+	if (c->has_base)
+		json_object_set_new(o, "old_size", json_integer((json_int_t)c->base.size));
+	if (*flag)
+		json_object_set_new(o, "flag", json_string(flag));
+	return o;
+}
+
+int review_diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+{
+	(void)err;
+	json_t *all = a->json ? json_array() : NULL;
+	bool itself;
+	for (size_t i = 0; i < m->changes.n; i++) {
+		const struct ward_change *c = &m->changes.v[i];
+		if (!review_is_meant(a, c, &itself))
+			continue;
+		if (a->json) {
+			json_array_append_new(all, change_json(m, c));
+			continue;
+		}
+		if (a->name_status)
+			ward_outf("%c\t", letter(c));
+		print_path(c);
+		if (a->stat && S_ISREG(c->type))
+			ward_outf(" | %llu -> %llu bytes",
+				(unsigned long long)(c->has_base ? c->base.size : 0),
+				(unsigned long long)(c->kind == WARD_CHANGE_REMOVED ? 0 : c->size));
+		ward_outf("\n");
+	}
+	if (a->json)
+		ward_print_json(json_pack("{s:s, s:s, s:o}", "session", m->session, "manifest",
+			m->digest, "changes", all));
+	return 0;
+}
