@@ -13,7 +13,11 @@
 #include "enforcer/base/out.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/review/review_cli.h"
+#include "enforcer/cli/review/review_record.h"
 #include "enforcer/session/owner/as_owner.h"
+
+/* Of the file beside the trail: of a million changes with long names. */
+#define LINES_MAX ((size_t)2 << 30)
 
 /* Those that are asked for, less those that may not be: what becomes of them stands in ends. */
 static void choose(const struct review_args *a, const struct ward_review_meant *m,
@@ -80,6 +84,56 @@ static uint64_t now_s(void)
 	return ward_clock_real_ns() / WARD_NS_PER_SEC;
 }
 
+/* Nothing is changed that the ledger does not know of. */
+static int begin_record(const struct ward_review_meant *m, const char *verb, const bool *wanted,
+	size_t n, struct ward_err *err)
+{
+	struct review_record w = {.verb = verb};
+	for (size_t i = 0; i < n; i++)
+		w.changes += wanted[i];
+	return review_record(m, &w, err);
+}
+
+/* What the log of undo has of each change: the content that was displaced. */
+static int record_applied(struct ward_review_meant *m, const struct ward_apply *ap,
+	const struct told *t, struct ward_err *err)
+{
+	const struct ward_review_changes *c = &m->changes;
+	ward_cleanup(ward_buf_clear) struct ward_buf lines = {.max = LINES_MAX};
+	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
+	ward_cleanup_free const char **before = calloc(c->n ? c->n : 1, sizeof(*before));
+	const struct review_record w = {
+		.verb = "applied", .changes = t->n_done, .left = t->n_left, .lines = &lines};
+	int r = before ? ward_applied_of(m->dir_fd, &done, err)
+		       : ward_err_sys(err, -ENOMEM, "apply");
+	for (size_t i = 0; r == 0 && i < done.n; i++) {
+		const struct ward_change *of =
+			ward_changes_find(c, done.v[i].c.root, done.v[i].c.path, done.v[i].c.kind);
+		if (of && !done.v[i].off)
+			before[of - c->v] = done.v[i].before;
+	}
+	for (size_t i = 0; r == 0 && i < c->n; i++)
+		if (ap->ends[i] != WARD_APPLY_NONE)
+			review_record_line(&lines, &c->v[i], before[i] ? before[i] : "",
+				c->v[i].content, ap->ends[i], t->done, ap->why[i]);
+	return r < 0 ? r : review_record(m, &w, err);
+}
+
+static int record_undone(struct ward_review_meant *m, const struct ward_undo *u,
+	const struct told *t, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf lines = {.max = LINES_MAX};
+	const struct review_record w = {
+		.verb = "undone", .changes = t->n_done, .left = t->n_left, .lines = &lines};
+	for (size_t i = 0; i < m->applied.n; i++) {
+		const struct ward_done *d = &m->applied.v[i];
+		if (u->ends[i] != WARD_APPLY_NONE)
+			review_record_line(&lines, &d->c, d->c.content, d->before, u->ends[i],
+				t->done, u->why[i]);
+	}
+	return review_record(m, &w, err);
+}
+
 int review_apply(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
 	const size_t n = m->changes.n ? m->changes.n : 1;
@@ -105,8 +159,10 @@ int review_apply(const struct review_args *a, struct ward_review_meant *m, struc
 	int r = wanted && ap.ends && ap.why ? 0 : ward_err_sys(err, -ENOMEM, "apply");
 	if (r == 0) {
 		choose(a, m, &ap, wanted);
-		r = ward_as_owner_begin(&m->place.id, &as, err);
+		r = a->dry ? 0 : begin_record(m, "apply", wanted, m->changes.n, err);
 	}
+	if (r == 0)
+		r = ward_as_owner_begin(&m->place.id, &as, err);
 	if (r == 0) {
 		r = ward_apply(&ap, wanted, err);
 		ward_as_owner_end(&as);
@@ -115,6 +171,10 @@ int review_apply(const struct review_args *a, struct ward_review_meant *m, struc
 		tell(&t, m->changes.v[i].path, ap.ends[i], ap.why[i]);
 	if (r == 0)
 		r = told(&t);
+	if (r >= 0 && !a->dry) {
+		int recorded = record_applied(m, &ap, &t, err);
+		r = recorded < 0 ? recorded : r;
+	}
 	free(ap.ends);
 	free(ap.why);
 	return r;
@@ -138,6 +198,8 @@ int review_undo(const struct review_args *a, struct ward_review_meant *m, struct
 		bool itself;
 		wanted[i] = review_is_meant(a, &m->applied.v[i].c, &itself);
 	}
+	if (r == 0 && !a->dry)
+		r = begin_record(m, "undo", wanted, m->applied.n, err);
 	if (r == 0)
 		r = ward_as_owner_begin(&m->place.id, &as, err);
 	if (r == 0) {
@@ -148,6 +210,10 @@ int review_undo(const struct review_args *a, struct ward_review_meant *m, struct
 		tell(&t, m->applied.v[i].c.path, u.ends[i], u.why[i]);
 	if (r == 0)
 		r = told(&t);
+	if (r >= 0 && !a->dry) {
+		int recorded = record_undone(m, &u, &t, err);
+		r = recorded < 0 ? recorded : r;
+	}
 	free(u.ends);
 	free(u.why);
 	return r;
@@ -155,6 +221,8 @@ int review_undo(const struct review_args *a, struct ward_review_meant *m, struct
 
 int review_discard(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
+	const struct review_record w = {.verb = "discard", .changes = m->changes.n};
 	(void)a;
-	return ward_reviews_discard(ward_store_dir(m->store), m->session, err);
+	int r = review_record(m, &w, err);
+	return r < 0 ? r : ward_reviews_discard(ward_store_dir(m->store), m->session, err);
 }

@@ -12,6 +12,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/review/review_cli.h"
+#include "enforcer/cli/review/review_record.h"
 
 static char letter(const struct ward_change *c)
 {
@@ -80,6 +81,16 @@ static void show_steps(const struct ward_applied *a)
 	}
 }
 
+/* That somebody looked, and at what. */
+static void note(const struct ward_review_meant *m, const char *verb)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	const struct review_record w = {.verb = verb, .changes = m->changes.n};
+	if (review_record(m, &w, &err) < 0)
+		ward_sayf("could not record in the ledger that %s was looked at: %s", m->session,
+			err.text);
+}
+
 /* What needs a look first. */
 int review_show(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
@@ -88,6 +99,7 @@ int review_show(const struct review_args *a, struct ward_review_meant *m, struct
 	ward_cleanup_free bool *applied = find_applied(m);
 	if (!line || !applied)
 		return ward_err_sys(err, -ENOMEM, "review");
+	note(m, "show");
 	ward_outf("session %s: %s\n", m->session, m->discarded ? "discarded" : line);
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < m->changes.n; i++) {
@@ -126,6 +138,7 @@ static json_t *change_json(const struct ward_review_meant *m, const struct ward_
 int review_diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
 	(void)err;
+	note(m, "diff");
 	json_t *all = a->json ? json_array() : NULL;
 	bool itself;
 	for (size_t i = 0; i < m->changes.n; i++) {
