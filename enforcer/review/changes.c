@@ -110,6 +110,7 @@ static int add(struct work *w, const struct ward_change *change)
 		if (!v) {
 			free(change->path);
 			free(change->from);
+			free(change->host);
 			return -ENOMEM;
 		}
 		c->v = v;
@@ -173,17 +174,19 @@ static int add_staged(struct work *w, uint32_t file)
 	if (!c.path)
 		return 0;
 	/* Where it is now; where the host has it. */
-	if (f->entry) {
-		c.moved = true;
+	c.moved = f->entry != 0;
+	if (c.root != f->root || strcmp(c.path, f->path) != 0) {
 		c.from = strdup(f->path);
 		c.from_root = f->root;
 	}
 	int r = look_at_object(w, file, &c);
 	int same = r == 0 ? is_unchanged(w, &c) : 0;
-	free(c.from);
+	c.host = c.from;
+	c.host_root = c.from_root;
 	c.from = NULL;
 	if (r < 0 || same) {
 		free(c.path);
+		free(c.host);
 		return r < 0 ? r : same < 0 ? same : 0;
 	}
 	if (S_ISDIR(c.type))
@@ -249,15 +252,21 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 	return r;
 }
 
+/* What goes makes room for what comes; a file comes to its name before its content changes. */
+static int rank(enum ward_change_kind kind)
+{
+	return kind == WARD_CHANGE_REMOVED				   ? 0
+	       : kind == WARD_CHANGE_RENAMED || kind == WARD_CHANGE_LINKED ? 1
+									   : 2;
+}
+
 static int by_change(const void *a, const void *b)
 {
 	const struct ward_change *x = a, *y = b;
 	if (x->root != y->root)
 		return x->root < y->root ? -1 : 1;
 	int r = strcmp(x->path, y->path);
-	/* What goes makes room for what comes. */
-	return r ? r
-		 : (int)(y->kind == WARD_CHANGE_REMOVED) - (int)(x->kind == WARD_CHANGE_REMOVED);
+	return r ? r : rank(x->kind) - rank(y->kind);
 }
 
 static int find_changes(struct work *w)
@@ -382,6 +391,7 @@ void ward_changes_clear(struct ward_review_changes *c)
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].path);
 		free(c->v[i].from);
+		free(c->v[i].host);
 	}
 	for (size_t i = 0; i < c->n_roots; i++)
 		free(c->roots[i]);

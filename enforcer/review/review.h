@@ -58,6 +58,8 @@ struct ward_change {
 	char *path;  /* relative to it; of what was removed, the host's */
 	char *from;  /* of what was renamed or linked: where the host has it; else NULL */
 	size_t from_root;
+	char *host; /* where the host has the file of `base`; NULL: at `path` */
+	size_t host_root;
 	mode_t type;	 /* S_IFMT bits of what it is, or was */
 	mode_t mode;	 /* permissions that it has; of what was removed, had */
 	uint64_t size;	 /* of content */
@@ -193,3 +195,28 @@ struct ward_undo {
  * there, and what was displaced comes back only as it was. Can be called again. As ward_apply().
  */
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err) ward_must_check;
+
+/* --- as a patch --- */
+
+/* Changes as git-diff(1) writes them, with content. */
+struct ward_patch {
+	int dir_fd; /* of what is staged */
+	const struct ward_review_changes *changes;
+	const struct ward_applied *applied;
+	int roots[16]; /* as in ward_apply */
+	/*
+	 * For `git apply`: bytes as they are, binary files in whole, each file of a renamed
+	 * directory by itself. Else for people: binary files are named alone, and what git has no
+	 * word for is said in words.
+	 */
+	bool exact;
+	size_t n_left; /* exact: changes that git has no word for */
+};
+
+/*
+ * Appends the change in text. Names stand in quotes where they have control characters, as git does
+ * it; lines of content are what they are. -ESTALE: neither the project nor what was kept has what
+ * the session saw; or a negative errno of reading.
+ */
+int ward_patch_put(
+	struct ward_patch *p, const struct ward_change *c, struct ward_buf *ret) ward_must_check;

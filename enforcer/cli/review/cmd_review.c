@@ -15,7 +15,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/review/review_cli.h"
 
-enum { OPT_JSON = 0x100, OPT_STAT, OPT_NAME_STATUS, OPT_MANIFEST };
+enum { OPT_JSON = 0x100, OPT_STAT, OPT_NAME_STATUS, OPT_PATCH, OPT_MANIFEST };
 
 static const struct argp_option options[] = {
 	{"session", 's', "NAME", 0, "Not the last session of this project that staged changes", 0},
@@ -23,6 +23,7 @@ static const struct argp_option options[] = {
 	{"manifest", OPT_MANIFEST, "DIGEST", 0, "apply: only if that is what review printed", 0},
 	{"name-status", OPT_NAME_STATUS, NULL, 0, "diff: a letter and a path for each change", 0},
 	{"stat", OPT_STAT, NULL, 0, "diff: sizes before and after", 0},
+	{"patch", OPT_PATCH, NULL, 0, "diff: bytes as they are, for `git apply`", 0},
 	{"json", OPT_JSON, NULL, 0, "diff: one JSON object", 0},
 	{0},
 };
@@ -68,6 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_STAT:
 		a->stat = true;
 		return 0;
+	case OPT_PATCH:
+		a->patch = true;
+		return 0;
 	case OPT_NAME_STATUS:
 		a->name_status = true;
 		return 0;
@@ -83,10 +87,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (a->word == REVIEW_DISCARD && a->n_paths)
 			ward_arguments_wrong(state,
 				"review discard takes no PATH yet: it throws away all of a session");
-		if (a->word == REVIEW_DIFF && a->json + a->stat + a->name_status != 1)
+		if (a->json + a->stat + a->name_status + a->patch > 1)
+			ward_arguments_wrong(
+				state, "of --name-status, --stat, --json and --patch give one");
+		if (a->word != REVIEW_DIFF && a->json + a->stat + a->name_status + a->patch)
 			ward_arguments_wrong(state,
-				"review diff needs one of --name-status, --stat and --json: it cannot "
-				"show content yet");
+				"--name-status, --stat, --json and --patch go with review diff");
 		if (a->word != REVIEW_APPLY && a->word != REVIEW_UNDO && a->dry)
 			ward_arguments_wrong(state, "--dry-run goes with review apply and undo");
 		if (a->word != REVIEW_APPLY && a->manifest)
@@ -102,7 +108,7 @@ static const struct argp argp = {options, parse,
 	"Shows what a session of `run --review` changed, and applies it to the project or throws it "
 	"away. Until then the project is as it was.\n\n"
 	"    wardfs review                      what changed, what needs a look first\n"
-	"    wardfs review diff --stat          each file\n"
+	"    wardfs review diff [--stat]        each change, or each file\n"
 	"    wardfs review apply --dry-run      what would be done\n"
 	"    wardfs review apply src README.md  these alone\n"
 	"    wardfs review undo                 the project as it was before\n"

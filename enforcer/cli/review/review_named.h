@@ -12,7 +12,7 @@ struct review_args {
 	const char *session, *manifest;
 	char **paths;
 	size_t n_paths;
-	bool json, stat, name_status, dry;
+	bool json, stat, name_status, patch, dry;
 };
 
 /* Is the change one of those that were named? *ret_itself: by its own path. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
@@ -13,6 +14,10 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/review/review_cli.h"
 #include "enforcer/cli/review/review_record.h"
+#include "enforcer/session/owner/as_owner.h"
+
+/* Of a patch: it is made in memory, so that there is a whole one or none. */
+#define PATCH_MAX ((size_t)2 << 30)
 
 static char letter(const struct ward_change *c)
 {
@@ -135,10 +140,8 @@ static json_t *change_json(const struct ward_review_meant *m, const struct ward_
 	return o;
 }
 
-int review_diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+static void list(const struct review_args *a, const struct ward_review_meant *m)
 {
-	(void)err;
-	note(m, "diff");
 	json_t *all = a->json ? json_array() : NULL;
 	bool itself;
 	for (size_t i = 0; i < m->changes.n; i++) {
@@ -161,5 +164,90 @@ int review_diff(const struct review_args *a, struct ward_review_meant *m, struct
 	if (a->json)
 		ward_print_json(json_pack("{s:s, s:s, s:o}", "session", m->session, "manifest",
 			m->digest, "changes", all));
+}
+
+/* Colours are ours, line by line; what stands in the lines is the agent's. */
+static void show_patch(const struct ward_buf *text, bool color)
+{
+	const char *at = ward_buf_str(text), *end = at + text->len;
+	while (at < end) {
+		const char *feed = memchr(at, '\n', (size_t)(end - at));
+		const size_t len = (size_t)((feed ? feed : end) - at);
+		if (color && *at == '+')
+			ward_outf("\033[32m");
+		else if (color && *at == '-')
+			ward_outf("\033[31m");
+		else if (color && *at == '@')
+			ward_outf("\033[36m");
+		else if (color && *at == 'd')
+			ward_outf("\033[1m");
+		ward_out_lines(at, len);
+		ward_outf(color ? "\033[0m\n" : "\n");
+		at += len + (feed != NULL);
+	}
+}
+
+static int put_changes(const struct review_args *a, struct ward_review_meant *m,
+	struct ward_patch *p, struct ward_buf *all, struct ward_err *err)
+{
+	const char *no_color = secure_getenv("NO_COLOR");
+	const bool color = isatty(1) && !(no_color && *no_color);
+	bool itself;
+	for (size_t i = 0; i < m->changes.n; i++) {
+		const struct ward_change *c = &m->changes.v[i];
+		ward_cleanup(ward_buf_clear) struct ward_buf one = {.max = PATCH_MAX};
+		if (!review_is_meant(a, c, &itself))
+			continue;
+		int r = ward_patch_put(p, c, p->exact ? all : &one);
+		if (r == -ESTALE && !p->exact) {
+			print_path(c);
+			ward_outf(": the project's file has changed since the session saw it\n");
+		} else if (r < 0) {
+			return r == -ESTALE
+				       ? ward_err_set(err, r,
+						 "%s: the project's file has changed since the "
+						 "session saw it",
+						 c->path)
+				       : ward_err_sys(err, r, "%s", c->path);
+		} else if (!p->exact) {
+			show_patch(&one, color);
+		}
+	}
+	return 0;
+}
+
+/* The whole patch, or nothing of it. */
+static int diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf all = {.max = PATCH_MAX};
+	struct ward_patch p = {.dir_fd = m->dir_fd,
+		.changes = &m->changes,
+		.applied = &m->applied,
+		.exact = a->patch};
+	struct ward_as_owner as;
+	memcpy(p.roots, m->roots, sizeof(p.roots));
+	if (a->patch && isatty(1))
+		return ward_err_set(err, -EINVAL,
+			"--patch writes what the agent wrote, as it is: direct it to a file (without "
+			"--patch it is shown)");
+	int r = ward_as_owner_begin(&m->place.id, &as, err);
+	if (r < 0)
+		return r;
+	r = put_changes(a, m, &p, &all, err);
+	ward_as_owner_end(&as);
+	if (r == 0)
+		ward_out_bytes(ward_buf_str(&all), all.len);
+	if (r == 0 && p.n_left)
+		ward_sayf("%zu %s in the patch: git has no word for them", p.n_left,
+			p.n_left == 1 ? "change is not" : "changes are not");
+	return r;
+}
+
+int review_diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+{
+	note(m, "diff");
+	if (!a->json && !a->stat && !a->name_status)
+		return diff(a, m, err);
+	list(a, m);
 	return 0;
 }
