@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/discarded.h"
 #include "enforcer/review/host_file.h"
 #include "enforcer/review/journal_read.h"
 
@@ -288,7 +289,7 @@ static int find_changes(struct work *w)
 			r = add_staged(w, i);
 	if (w->c->n)
 		qsort(w->c->v, w->c->n, sizeof(*w->c->v), by_change);
-	return r;
+	return r < 0 ? r : ward_discarded_drop(w->dir_fd, w->c);
 }
 
 static void count(struct ward_review_changes *c)
@@ -360,6 +361,8 @@ int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_e
 	ward_journal_clear(&j);
 	if (r < 0) {
 		ward_changes_clear(&c);
+		if (r == -EBADMSG)
+			return ward_err_set(err, r, "what is staged is damaged");
 		return ward_err_sys(err, r, "staged changes");
 	}
 	count(&c);

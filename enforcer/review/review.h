@@ -86,6 +86,12 @@ struct ward_review_changes {
 int ward_changes_read(
 	int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
+/*
+ * Throws these (`wanted`, one for each) away: no ward_changes_read() has them any more. To disk.
+ * The caller acts as the owner.
+ */
+int ward_changes_discard(int dir_fd, const struct ward_review_changes *c, const bool *wanted,
+	struct ward_err *err) ward_must_check;
 /* The change of this kind at this path; NULL: there is none. Borrowed from c. */
 struct ward_change *ward_changes_find(const struct ward_review_changes *c, size_t root,
 	const char *path, enum ward_change_kind kind);

@@ -84,9 +84,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			a->paths[a->n_paths++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (a->word == REVIEW_DISCARD && a->n_paths)
-			ward_arguments_wrong(state,
-				"review discard takes no PATH yet: it throws away all of a session");
 		if (a->json + a->stat + a->name_status + a->patch > 1)
 			ward_arguments_wrong(
 				state, "of --name-status, --stat, --json and --patch give one");
@@ -104,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse,
-	"[SESSION]\ndiff [PATH...]\napply [PATH...]\nundo [PATH...]\ndiscard",
+	"[SESSION]\ndiff [PATH...]\napply [PATH...]\nundo [PATH...]\ndiscard [PATH...]",
 	"Shows what a session of `run --review` changed, and applies it to the project or throws it "
 	"away. Until then the project is as it was.\n\n"
 	"    wardfs review                      what changed, what needs a look first\n"

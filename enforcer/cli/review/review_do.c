@@ -219,10 +219,38 @@ int review_undo(const struct review_args *a, struct ward_review_meant *m, struct
 	return r;
 }
 
+static int discard_some(
+	const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
+{
+	struct review_record w = {.verb = "discard"};
+	struct ward_as_owner as;
+	ward_cleanup_free bool *wanted = calloc(m->changes.n ? m->changes.n : 1, sizeof(*wanted));
+	if (!wanted)
+		return ward_err_sys(err, -ENOMEM, "discard");
+	for (size_t i = 0; i < m->changes.n; i++) {
+		bool itself;
+		wanted[i] = review_is_meant(a, &m->changes.v[i], &itself);
+		w.changes += wanted[i];
+	}
+	if (!w.changes)
+		return ward_err_set(err, -ENOENT, "no change is named so");
+	int r = review_record(m, &w, err);
+	if (r == 0)
+		r = ward_as_owner_begin(&m->place.id, &as, err);
+	if (r < 0)
+		return r;
+	r = ward_changes_discard(m->dir_fd, &m->changes, wanted, err);
+	ward_as_owner_end(&as);
+	if (r == 0)
+		ward_outf("%zu discarded\n", w.changes);
+	return r;
+}
+
 int review_discard(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
 	const struct review_record w = {.verb = "discard", .changes = m->changes.n};
-	(void)a;
+	if (a->n_paths)
+		return discard_some(a, m, err);
 	int r = review_record(m, &w, err);
 	return r < 0 ? r : ward_reviews_discard(ward_store_dir(m->store), m->session, err);
 }

@@ -54,6 +54,31 @@ expect 0 "$WARDFS" run --review -s none -- sh -c 'echo x >changed'
 expect 0 "$WARDFS" review discard
 expect 125 "$WARDFS" review none
 
+echo "--- discard, of a part"
+fresh
+before=$(digest)
+expect 0 "$WARDFS" run --review -s part -- sh -c 'echo new >>changed; echo new >>d/one; rm removed; mv renamed moved; echo x >added'
+expect 0 "$WARDFS" review discard changed d
+has "$OUT" "2 discarded"
+expect 125 "$WARDFS" review discard changed
+has "$ERR" "no change is named so"
+expect 0 "$WARDFS" review discard removed moved
+expect 0 "$WARDFS" review
+hasnt "$OUT" "changed
+"
+expect 0 "$WARDFS" review diff --name-status
+[ "$OUT" = "$(printf 'A\tadded')" ] || fail "left: $OUT"
+expect 0 "$WARDFS" review apply
+[ "$(digest | grep -v ' ./added$')" = "$before" ] && [ "$(cat added)" = x ] || fail "what was discarded was applied"
+list=$XDG_STATE_HOME/wardfs/reviews/part/discarded
+for line in 'D 2 0 ../x;' 'D 9 0 x;' 'N 1;' 'D 2 0 a%2F..%2Fb;' 'x'; do
+	cp "$list" "$WARD_TMP/list"
+	echo "$line" >>"$list"
+	expect 125 "$WARDFS" review part
+	has "$ERR" "damaged"
+	cp "$WARD_TMP/list" "$list"
+done
+
 echo "--- discard"
 fresh
 before=$(digest)
