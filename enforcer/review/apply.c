@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,6 +26,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/review/recover.h"
+#include "enforcer/review/units.h"
 
 typedef void (*one_fn)(struct ward_one *o);
 
@@ -174,8 +177,35 @@ static void take_back(struct ward_applying *w)
 
 static void drop(struct ward_one *o)
 {
+	o->w->ready[o->i] = false;
 	ward_swap_drop(&o->s);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+}
+
+static void stop(struct ward_one *o)
+{
+	struct ward_apply *a = o->w->a;
+	drop(o);
+	a->ends[o->i] = WARD_APPLY_CONFLICT;
+	snprintf(a->why[o->i], sizeof(a->why[o->i]),
+		"somebody changed at this moment what it goes together with");
+}
+
+/* In the order of their kinds; behind one that could not be put nothing more of its unit is. */
+static void put_all(struct ward_applying *w)
+{
+	const struct ward_review_changes *c = w->a->changes;
+	for (unsigned order = 0; order < WARD_UNIT_ORDERS; order++)
+		for (size_t i = 0; i < c->n; i++) {
+			if (!w->ready[i] || ward_unit_order(c->v[i].path) != order)
+				continue;
+			do_one(w, i, ward_one_put);
+			if (!w->unit[i] || settled(w->a->ends[i]))
+				continue;
+			for (size_t k = 0; k < c->n; k++)
+				if (w->ready[k] && w->unit[k] == w->unit[i])
+					do_one(w, k, stop);
+		}
 }
 
 /* -errno: it could not go on, and what was ready has been given up. */
@@ -196,13 +226,97 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 		do_all(w, wanted, has_content, ward_one_write);
 		r = do_ready(w, NULL) ? to_disk(w) : 0;
 	}
-	(void)do_ready(w, r == 0 ? ward_one_put : drop);
+	if (r == 0)
+		put_all(w);
+	else
+		(void)do_ready(w, drop);
 	if (r == 0) {
 		do_all(w, wanted, is_further, ward_one_link);
 		for (size_t i = w->a->changes->n; i-- > 0;)
 			if (wanted[i] && is_mode(&w->a->changes->v[i]))
 				do_one(w, i, ward_one_mode);
 	}
+	return r;
+}
+
+/* --- units --- */
+
+static bool failed(enum ward_apply_end e)
+{
+	return e == WARD_APPLY_CONFLICT || e == WARD_APPLY_REFUSED || e == WARD_APPLY_FAILED;
+}
+
+/* A lock of git's means that a program of the host is at work there. */
+static bool is_locked(struct ward_applying *w, size_t i)
+{
+	const struct ward_change *c = &w->a->changes->v[i];
+	char index[PATH_MAX];
+	const char *name = NULL;
+	const size_t git = ward_unit_git(c->path);
+	if (!git || w->a->roots[c->root] < 0)
+		return false;
+	snprintf(index, sizeof(index), "%.*sindex", (int)git, c->path);
+	ward_cleanup_fd int top = ward_host_parent(w->a->roots[c->root], index, &name);
+	if (top >= 0 && (ward_unit_locked(top, "index") || ward_unit_locked(top, "HEAD") ||
+				ward_unit_locked(top, "packed-refs")))
+		return true;
+	ward_cleanup_fd int dir = ward_host_parent(w->a->roots[c->root], c->path, &name);
+	return dir >= 0 && ward_unit_locked(dir, name);
+}
+
+/* All of the unit is kept back, because of the change `of`. */
+static void keep_back(struct ward_applying *w, bool *wanted, size_t of, const char *why)
+{
+	struct ward_apply *a = w->a;
+	for (size_t i = 0; i < a->changes->n; i++) {
+		if (w->unit[i] != w->unit[of] || !wanted[i])
+			continue;
+		wanted[i] = false;
+		a->ends[i] = WARD_APPLY_REFUSED;
+		snprintf(a->why[i], sizeof(a->why[i]), "%s (%.60s): they go together", why,
+			a->changes->v[of].path);
+	}
+}
+
+/* Which units can be done as a whole? The others are kept back before anything is done. */
+static int settle_units(struct ward_applying *w, bool *wanted)
+{
+	struct ward_apply *a = w->a;
+	const size_t n = a->changes->n;
+	uint32_t most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = w->unit[i] > most ? w->unit[i] : most;
+	ward_cleanup_free bool *any = calloc((size_t)most + 1, sizeof(*any));
+	ward_cleanup_free bool *look = calloc(n ? n : 1, sizeof(*look));
+	if (!any || !look)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		any[w->unit[i]] = any[w->unit[i]] || (wanted[i] && w->unit[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (!any[w->unit[i]])
+			continue;
+		if (!wanted[i])
+			keep_back(w, wanted, i, "a part of it is not applied");
+		else if (is_locked(w, i))
+			keep_back(w, wanted, i, "git is at work in the project");
+		any[w->unit[i]] = any[w->unit[i]] && wanted[i];
+	}
+	/* As a dry run would do it. */
+	const bool dry = a->dry;
+	const int undo = w->undo;
+	for (size_t i = 0; i < n; i++)
+		look[i] = wanted[i] && w->unit[i];
+	a->dry = true;
+	w->undo = -1;
+	int r = in_order(w, look);
+	a->dry = dry;
+	w->undo = undo;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (look[i] && failed(a->ends[i]) && wanted[i])
+			keep_back(w, wanted, i, a->why[i]);
+	for (size_t i = 0; i < n; i++)
+		if (look[i] && wanted[i])
+			a->ends[i] = WARD_APPLY_NONE;
 	return r;
 }
 
@@ -245,6 +359,15 @@ static int begin(struct ward_applying *w, struct ward_err *err)
 	return 0;
 }
 
+static int begin_dry(struct ward_applying *w, struct ward_err *err)
+{
+	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
+	int r = ward_applied_of(w->a->dir_fd, &done, err);
+	if (r == 0)
+		know_again(w->a->changes, &done);
+	return r;
+}
+
 int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 {
 	struct ward_applying w = {.a = a, .undo = -1, .log = {.fd = -1}, .next = 1};
@@ -254,11 +377,20 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 		return ward_err_set(err, -EBUSY, "another apply of this session is under way");
 	w.number = calloc(n, sizeof(*w.number));
 	w.ready = calloc(n, sizeof(*w.ready));
-	int r = w.number && w.ready ? 0 : ward_err_sys(err, -ENOMEM, "apply");
-	if (r == 0 && !a->dry)
-		r = begin(&w, err);
+	w.unit = calloc(n, sizeof(*w.unit));
+	ward_cleanup_free bool *still = calloc(n, sizeof(*still));
+	int r = w.number && w.ready && w.unit && still
+			? ward_units_find(a->changes, a->outside, w.unit)
+			: -ENOMEM;
+	if (r < 0)
+		(void)ward_err_sys(err, r, "apply");
+	if (r == 0)
+		r = a->dry ? begin_dry(&w, err) : begin(&w, err);
 	if (r == 0) {
-		r = in_order(&w, wanted);
+		memcpy(still, wanted, a->changes->n * sizeof(*still));
+		r = settle_units(&w, still);
+		if (r == 0)
+			r = in_order(&w, still);
 		if (!a->dry) {
 			ward_undo_log_end(&w.log);
 			int last = to_disk(&w);
@@ -273,6 +405,7 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 		close(w.undo);
 	free(w.number);
 	free(w.ready);
+	free(w.unit);
 	(void)flock(a->dir_fd, LOCK_UN);
 	return r;
 }

@@ -12,6 +12,7 @@ struct ward_applying {
 	uint32_t next;	  /* the number of the next change */
 	uint32_t *number; /* of each change in the log; 0: it is not there */
 	bool *ready;	  /* it has been looked at, and waits to be done */
+	uint32_t *unit;	  /* as ward_units_find() has it */
 };
 
 /* One change while it is worked on. */

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/review/apply.h"
 #include "enforcer/review/content.h"
+#include "enforcer/review/units.h"
 
 #define OTHER "the project has another file of this name"
 #define CHANGED "the project's file has changed since"
@@ -78,6 +79,13 @@ static bool is_there(const struct ward_one *o)
 	return faccessat(o->s.dir, o->s.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* In a dry run: what stands there would have gone before. */
+static bool goes_first(const struct ward_one *o)
+{
+	return o->w->a->dry &&
+	       ward_changes_find(o->w->a->changes, o->c->root, o->c->path, WARD_CHANGE_REMOVED);
+}
+
 /* Is it what the session saw? Of a directory neither size nor times tell anything: what is in it is
  * looked at. `moved`: ctime may be another one. */
 static bool is_base(
@@ -96,7 +104,7 @@ void ward_one_look_gone(struct ward_one *o)
 	struct ward_review_base now;
 	char before[WARD_REVIEW_DIGEST_SIZE];
 	mode_t type;
-	int r = ward_swap_look(o->s.dir, o->s.name, &now, &type);
+	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
 	if (r == -ENOENT) {
 		end(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
@@ -146,7 +154,7 @@ void ward_one_rmdir(struct ward_one *o)
 {
 	struct ward_review_base now;
 	mode_t type;
-	int r = ward_swap_look(o->s.dir, o->s.name, &now, &type);
+	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
 	if (r == -ENOENT) {
 		end(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
@@ -180,8 +188,8 @@ void ward_one_mkdir(struct ward_one *o)
 {
 	struct ward_review_base now;
 	mode_t type;
-	int r = ward_swap_look(o->s.dir, o->s.name, &now, &type);
-	if (r == 0) {
+	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
+	if (r == 0 && (S_ISDIR(type) || !goes_first(o))) {
 		end(o, S_ISDIR(type) ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT,
 			S_ISDIR(type) ? "the project has it" : OTHER);
 		return;
@@ -195,7 +203,7 @@ void ward_one_mkdir(struct ward_one *o)
 	if (r == 0 && fchmodat(o->s.dir, o->s.beside, o->c->mode | 0300, 0) < 0)
 		r = -errno;
 	if (r == 0)
-		r = ward_swap_look(o->s.dir, o->s.beside, &now, &type);
+		r = ward_host_stat_at(o->s.dir, o->s.beside, &now, &type);
 	if (r == 0) {
 		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
 		r = rename_at(o->s.dir, o->s.beside, o->s.dir, o->s.name);
@@ -216,12 +224,12 @@ void ward_one_rename(struct ward_one *o)
 	mode_t type;
 	ward_cleanup_fd int dir = ward_host_parent(o->w->a->roots[c->from_root], c->from, &name);
 	bool links = c->kind == WARD_CHANGE_LINKED;
-	int r = ward_swap_look(o->s.dir, o->s.name, &there, &type);
+	int r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
 	if (r == 0 && there.ino == c->base.ino && there.dev == c->base.dev) {
 		end(o, WARD_APPLY_ALREADY, "the project has it");
 		return;
 	}
-	r = dir < 0 ? dir : ward_swap_look(dir, name, &now, &type);
+	r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
 	if (r < 0) {
 		end_errno(o, r, links ? "what is to be linked" : "what is to be renamed");
 		return;
@@ -231,7 +239,7 @@ void ward_one_rename(struct ward_one *o)
 		return;
 	}
 	/* It may be of a file that goes yet: another round. */
-	if (is_there(o)) {
+	if (is_there(o) && !goes_first(o)) {
 		end(o, WARD_APPLY_CONFLICT, OTHER);
 		return;
 	}
@@ -256,14 +264,14 @@ void ward_one_link(struct ward_one *o)
 	mode_t type;
 	ward_cleanup_fd int dir =
 		ward_host_parent(o->w->a->roots[o->c->from_root], o->c->from, &name);
-	int r = dir < 0 ? dir : ward_swap_look(dir, name, &now, &type);
+	int r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
 	if (r == 0 && type != o->c->type)
 		r = -ENOENT;
 	if (r < 0 && !o->w->a->dry) {
 		end_errno(o, r, "what is to be linked");
 		return;
 	}
-	if (r == 0 && ward_swap_look(o->s.dir, o->s.name, &there, &type) == 0) {
+	if (r == 0 && ward_host_stat_at(o->s.dir, o->s.name, &there, &type) == 0) {
 		bool same = there.ino == now.ino && there.dev == now.dev;
 		end(o, same ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT,
 			same ? "the project has it" : OTHER);
@@ -276,7 +284,7 @@ void ward_one_link(struct ward_one *o)
 	about(o, "-");
 	r = linkat(dir, name, o->s.dir, o->s.name, 0) < 0 ? -errno : 0;
 	if (r == 0)
-		r = ward_swap_look(o->s.dir, o->s.name, &there, &type);
+		r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
 	if (r < 0) {
 		end_errno(o, r, "could not be linked");
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
@@ -298,12 +306,26 @@ static bool has_object(const struct ward_one *o, const struct ward_review_base *
 	return ward_content_same(o->s.dir, o->s.name, o->w->a->dir_fd, object, type) == 1;
 }
 
+/* What stands at the name, or in a dry run will come to it. */
+static int look_ahead(const struct ward_one *o, struct ward_review_base *ret, mode_t *ret_type)
+{
+	const struct ward_change *c = o->c;
+	const char *name = NULL;
+	int r = ward_host_stat_at(o->s.dir, o->s.name, ret, ret_type);
+	if (r == 0 && goes_first(o) && c->kind == WARD_CHANGE_ADDED)
+		return -ENOENT;
+	if (r != -ENOENT || !o->w->a->dry || !c->host || o->w->a->roots[c->host_root] < 0)
+		return r;
+	ward_cleanup_fd int dir = ward_host_parent(o->w->a->roots[c->host_root], c->host, &name);
+	return dir < 0 ? dir : ward_host_stat_at(dir, name, ret, ret_type);
+}
+
 /* What stands at the name decides: true where the content is to be written. */
 static bool may_write(struct ward_one *o, const char *object)
 {
 	struct ward_review_base now;
 	mode_t type = 0;
-	int r = ward_swap_look(o->s.dir, o->s.name, &now, &type);
+	int r = look_ahead(o, &now, &type);
 	if (!S_ISREG(o->c->type) && !S_ISLNK(o->c->type)) {
 		end(o, WARD_APPLY_REFUSED, "it is a pipe, a socket or a device");
 	} else if (r == 0 && has_object(o, &now, type, object)) {
@@ -316,6 +338,9 @@ static bool may_write(struct ward_one *o, const char *object)
 		end_errno(o, r, "it is not in the project any more");
 	} else if (!is_base(o->c, &now, type, o->c->moved)) {
 		end(o, WARD_APPLY_CONFLICT, CHANGED);
+	} else if (ward_unit_in_use(o->w->a->changes, o->c, o->s.dir, o->s.name)) {
+		end(o, WARD_APPLY_CONFLICT,
+			"the project has a journal of it (-wal, -journal): a program may be using it");
 	} else if (S_ISREG(type) && now.nlink > 1) {
 		end(o, WARD_APPLY_REFUSED,
 			"it has %u names on this host, and one of them alone would change",

@@ -48,7 +48,7 @@ static int read_host(const struct ward_patch *p, size_t root, const char *path,
 	mode_t type;
 	ward_cleanup_fd int dir =
 		p->roots[root] < 0 ? -ENOENT : ward_host_parent(p->roots[root], path, &name);
-	int r = dir < 0 ? dir : ward_swap_look(dir, name, &now, &type);
+	int r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
 	if (r < 0 || type != c->type || !ward_host_same(&now, &c->base, true))
 		return -ESTALE;
 	return read_content(dir, name, type, ret);

@@ -19,7 +19,7 @@ static bool stands(int dir, const char *name, const struct ward_review_base *bas
 {
 	struct ward_review_base now;
 	mode_t type;
-	return ward_swap_look(dir, name, &now, &type) == 0 && same_file(&now, base);
+	return ward_host_stat_at(dir, name, &now, &type) == 0 && same_file(&now, base);
 }
 
 /* A directory that was to come: did it? */
@@ -71,7 +71,8 @@ static bool is_done(struct ward_swapping *s, const struct ward_done *d)
 	case WARD_CHANGE_REMOVED:
 		return went(s, d);
 	case WARD_CHANGE_MODE:
-		return ward_swap_look(s->dir, s->name, &now, &type) == 0 && now.mode == d->c.mode;
+		return ward_host_stat_at(s->dir, s->name, &now, &type) == 0 &&
+		       now.mode == d->c.mode;
 	case WARD_CHANGE_RENAMED:
 		return stands(s->dir, s->name, &d->c.base);
 	case WARD_CHANGE_LINKED:

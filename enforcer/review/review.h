@@ -102,6 +102,12 @@ struct ward_change *ward_changes_find(const struct ward_review_changes *c, size_
  */
 int ward_changes_digest(int dir_fd, struct ward_review_changes *c,
 	char ret[WARD_REVIEW_DIGEST_SIZE], struct ward_err *err) ward_must_check;
+/*
+ * Is the path one of git's own state, which comes as a whole: objects, references, the index, and
+ * what git notes of them? What names programs or other directories (config, hooks, alternates) is
+ * not.
+ */
+bool ward_change_is_git_state(const char *path);
 /* "added", as people read it. */
 const char *ward_change_word(enum ward_change_kind kind);
 /* "14 files changed, 3 added, 1 removed", the caller's; NULL: no memory. */
@@ -125,6 +131,11 @@ struct ward_apply {
 	int roots[16];		   /* the session's directories, O_PATH; -1: not this one */
 	enum ward_apply_end *ends; /* one for each change; those that are not NONE are left */
 	char (*why)[128];	   /* what is to be said of each */
+	/*
+	 * One for each change: it is of no unit (units.h), although its path says so. NULL: all
+	 * are. Members of a unit that are not wanted, or have an end already, keep all of it back.
+	 */
+	const bool *outside;
 	bool dry;
 	uint32_t by;	  /* user id of who applies, */
 	uint64_t until_s; /* until when what it displaces is kept: both for the log */

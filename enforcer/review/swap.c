@@ -20,12 +20,6 @@ static int rename_at(int dir, const char *from, int dir2, const char *to, unsign
 	return syscall(SYS_renameat2, dir, from, dir2, to, flags) < 0 ? -errno : 0;
 }
 
-int ward_swap_look(int dir, const char *name, struct ward_review_base *ret, mode_t *ret_type)
-{
-	ward_cleanup_fd int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : ward_host_stat(fd, ret, ret_type);
-}
-
 static int stat_dir(int fd, struct statx *ret)
 {
 	return statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, ret) < 0 ? -errno : 0;
@@ -67,7 +61,7 @@ static int clear_beside(const struct ward_swapping *s, const struct ward_review_
 {
 	struct ward_review_base now;
 	mode_t type;
-	int r = ward_swap_look(s->dir, s->beside, &now, &type);
+	int r = ward_host_stat_at(s->dir, s->beside, &now, &type);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	/* A file of the host's that has changed since it was displaced is somebody's. */
@@ -108,7 +102,7 @@ int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mod
 		r = rename_at(s->dir, s->beside, s->keep, s->kept, RENAME_NOREPLACE);
 	int dir = ward_swap_ready(s, &name);
 	if (r == 0)
-		r = ward_swap_look(dir, name, ret, &is);
+		r = ward_host_stat_at(dir, name, ret, &is);
 	if (r < 0 && r != -EEXIST)
 		(void)unlinkat(s->dir, s->beside, 0);
 	return r;
@@ -130,7 +124,7 @@ int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *w
 	int r = rename_at(dir, name, s->dir, s->name, RENAME_EXCHANGE);
 	if (r < 0)
 		return r;
-	if (ward_swap_look(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
+	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
 		if (s->elsewhere)
 			(void)unlinkat(dir, name, 0);
 		return 0;
@@ -147,7 +141,7 @@ int ward_swap_take(struct ward_swapping *s, const struct ward_review_base *was)
 	int r = rename_at(s->dir, s->name, dir, name, RENAME_NOREPLACE);
 	if (r < 0)
 		return r;
-	if (ward_swap_look(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
+	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
 		if (s->elsewhere)
 			(void)unlinkat(dir, name, 0);
 		return 0;

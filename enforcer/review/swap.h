@@ -24,10 +24,6 @@ int ward_swap_begin(int root_fd, const char *path, int keep, uint32_t number,
 	struct ward_swapping *ret) ward_must_check;
 void ward_swap_end(struct ward_swapping *s);
 
-/* What stands at a name. -ENOENT. */
-int ward_swap_look(
-	int dir, const char *name, struct ward_review_base *ret, mode_t *ret_type) ward_must_check;
-
 /*
  * Makes the file ready that is to come to the name, a copy of `from` in from_dir: as the kept file,
  * or beside. *ret: what it is. was: what it stands in for, or NULL; it is kept as a copy now, where

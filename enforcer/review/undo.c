@@ -20,6 +20,7 @@
 #include "enforcer/review/content.h"
 #include "enforcer/review/recover.h"
 #include "enforcer/review/swap.h"
+#include "enforcer/review/units.h"
 
 #define CHANGED "the project's file has changed since it was applied"
 #define LOST "what it displaced is missing or has changed"
@@ -63,7 +64,7 @@ static void undone(struct back *b, int dir, const char *name)
 {
 	struct ward_review_base again;
 	mode_t type;
-	bool there = name && ward_swap_look(dir, name, &again, &type) == 0;
+	bool there = name && ward_host_stat_at(dir, name, &again, &type) == 0;
 	ward_undo_log_undone(&b->w->log, (uint32_t)b->i + 1, there ? &again : NULL);
 	end(b, WARD_APPLY_DONE, "undone");
 }
@@ -108,7 +109,7 @@ static int is_kept(const struct back *b)
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	struct ward_review_base now;
 	mode_t type;
-	int r = ward_swap_look(b->s.keep, b->s.kept, &now, &type);
+	int r = ward_host_stat_at(b->s.keep, b->s.kept, &now, &type);
 	if (r < 0 || type != b->d->c.type || (!S_ISLNK(type) && now.mode != b->d->c.base.mode))
 		return 0;
 	if (!b->s.elsewhere && !same_file(&now, &b->d->c.base))
@@ -123,7 +124,7 @@ static bool has(
 {
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	mode_t type;
-	if (ward_swap_look(b->s.dir, b->s.name, ret, &type) < 0 || type != b->d->c.type ||
+	if (ward_host_stat_at(b->s.dir, b->s.name, ret, &type) < 0 || type != b->d->c.type ||
 		(!S_ISLNK(type) && ret->mode != mode))
 		return false;
 	return ward_content_digest(b->s.dir, b->s.name, type, digest) == 0 &&
@@ -203,7 +204,7 @@ static void back_added(struct back *b)
 {
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_swap_look(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
 		drop_taken(b);
 		already(b, -1, NULL, "it is gone");
 		return;
@@ -227,7 +228,7 @@ static void back_removed(struct back *b)
 {
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_swap_look(b->s.dir, b->s.name, &now, &type) == 0) {
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == 0) {
 		if (stood(b, &now, type) &&
 			(b->s.elsewhere ? has(b, b->d->before, b->d->c.base.mode, &now)
 					: !is_kept(b)))
@@ -258,7 +259,7 @@ static void back_linked(struct back *b)
 	const struct ward_review_base *link = b->d->c.has_base ? &b->d->c.base : &b->d->after;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_swap_look(b->s.dir, b->s.name, &now, &type) == -ENOENT)
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT)
 		already(b, -1, NULL, "it is gone");
 	else if (!same_file(&now, link) || now.nlink < 2)
 		end(b, WARD_APPLY_CONFLICT, CHANGED);
@@ -293,7 +294,7 @@ static void back_mkdir(struct back *b)
 {
 	struct ward_review_base now;
 	mode_t type;
-	int r = ward_swap_look(b->s.dir, b->s.name, &now, &type);
+	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
 	if (r == -ENOENT)
 		already(b, -1, NULL, "it is gone");
 	else if (r < 0 || !same_file(&now, &b->d->after))
@@ -312,7 +313,7 @@ static void back_rmdir(struct back *b)
 {
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_swap_look(b->s.dir, b->s.name, &now, &type) == 0) {
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == 0) {
 		if (S_ISDIR(type))
 			already(b, b->s.dir, b->s.name, "it is there");
 		else
@@ -337,9 +338,9 @@ static void back_renamed(struct back *b)
 	const char *name = NULL;
 	mode_t type;
 	ward_cleanup_fd int dir = ward_host_parent(b->w->u->roots[c->from_root], c->from, &name);
-	int r = ward_swap_look(b->s.dir, b->s.name, &now, &type);
+	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
 	if (dir >= 0 && r == -ENOENT) {
-		if (ward_swap_look(dir, name, &now, &type) == 0 && stood(b, &now, type))
+		if (ward_host_stat_at(dir, name, &now, &type) == 0 && stood(b, &now, type))
 			already(b, dir, name, "it is where it was");
 		else
 			end(b, WARD_APPLY_CONFLICT, CHANGED);
@@ -454,9 +455,70 @@ static void undo_step(struct undoing *w, const bool *wanted, size_t low, size_t 
 	}
 }
 
+static bool failed(enum ward_apply_end e)
+{
+	return e == WARD_APPLY_CONFLICT || e == WARD_APPLY_REFUSED || e == WARD_APPLY_FAILED;
+}
+
+/* All of a unit is left as it is, because of the record `of`. */
+static void keep_back(struct undoing *w, const uint32_t *unit, bool *wanted, size_t low,
+	size_t high, size_t of, const char *why)
+{
+	for (size_t i = low; i < high; i++) {
+		if (unit[i - low] != unit[of - low] || !wanted[i])
+			continue;
+		wanted[i] = false;
+		w->u->ends[i] = WARD_APPLY_REFUSED;
+		snprintf(w->u->why[i], sizeof(w->u->why[i]), "%s (%.60s): they go together", why,
+			w->u->applied->v[of].c.path);
+	}
+}
+
+/* As of an apply: units of which a part cannot be undone, or was not named, stay. */
+static int settle_units(struct undoing *w, bool *wanted, size_t low, size_t high)
+{
+	const struct ward_applied *a = w->u->applied;
+	const size_t n = high - low;
+	ward_cleanup_free struct ward_change *v = calloc(n, sizeof(*v));
+	ward_cleanup_free uint32_t *unit = calloc(n, sizeof(*unit));
+	ward_cleanup_free bool *over = calloc(n, sizeof(*over));
+	ward_cleanup_free bool *look = calloc(a->n, sizeof(*look));
+	if (!v || !unit || !over || !look)
+		return -ENOMEM;
+	for (size_t i = low; i < high; i++) {
+		v[i - low] = a->v[i].c;
+		over[i - low] = a->v[i].off || a->v[i].undone;
+	}
+	const struct ward_review_changes c = {.v = v, .n = n};
+	int r = ward_units_find(&c, over, unit);
+	for (size_t i = low; r == 0 && i < high; i++)
+		for (size_t k = low; unit[i - low] && !wanted[i] && k < high; k++)
+			if (wanted[k] && unit[k - low] == unit[i - low])
+				keep_back(w, unit, wanted, low, high, i,
+					"a part of it is not undone");
+	for (size_t i = low; i < high; i++)
+		look[i] = wanted[i] && unit[i - low];
+	const bool dry_run = w->u->dry;
+	w->u->dry = true;
+	if (r == 0)
+		undo_step(w, look, low, high);
+	w->u->dry = dry_run;
+	for (size_t i = low; r == 0 && i < high; i++)
+		if (look[i] && failed(w->u->ends[i]) && wanted[i])
+			keep_back(w, unit, wanted, low, high, i, w->u->why[i]);
+	for (size_t i = low; i < high; i++)
+		if (look[i] && wanted[i])
+			w->u->ends[i] = WARD_APPLY_NONE;
+	return r;
+}
+
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 {
 	struct undoing w = {.u = u, .log = {.fd = -1}};
+	ward_cleanup_free bool *still = calloc(u->applied->n ? u->applied->n : 1, sizeof(*still));
+	if (!still)
+		return ward_err_sys(err, -ENOMEM, "undo");
+	memcpy(still, wanted, u->applied->n * sizeof(*still));
 	if (ward_fd_lock(u->dir_fd, LOCK_EX, 1) < 0)
 		return ward_err_set(err, -EBUSY, "another apply of this session is under way");
 	int r = w.undo = ward_applied_dir(u->dir_fd, false);
@@ -469,9 +531,12 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 			low = high;
 			while (low && u->applied->v[low - 1].step == u->applied->v[high - 1].step)
 				low--;
-			undo_step(&w, wanted, low, high);
+			r = settle_units(&w, still, low, high);
+			if (r < 0)
+				break;
+			undo_step(&w, still, low, high);
 		}
-		r = ward_undo_log_error(&w.log);
+		r = r < 0 ? r : ward_undo_log_error(&w.log);
 		if (r == 0 && !u->dry)
 			r = ward_sync_all(u->roots, 16, w.undo);
 	}

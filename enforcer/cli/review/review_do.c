@@ -21,14 +21,17 @@
 
 /* Those that are asked for, less those that may not be: what becomes of them stands in ends. */
 static void choose(const struct review_args *a, const struct ward_review_meant *m,
-	struct ward_apply *ap, bool *wanted)
+	struct ward_apply *ap, bool *wanted, bool *outside)
 {
 	for (size_t i = 0; i < m->changes.n; i++) {
 		const struct ward_change *c = &m->changes.v[i];
 		char rule[128];
 		bool itself;
 		wanted[i] = review_is_meant(a, c, &itself);
-		const char *flag = wanted[i] && !itself ? ward_review_flag(m, c) : "";
+		const char *flag = ward_review_flag(m, c);
+		/* What has to be named itself is no part of a repository's state. */
+		outside[i] = *flag != 0;
+		flag = wanted[i] && !itself ? flag : "";
 		int error = wanted[i] ? ward_review_decide(m, c, rule) : 0;
 		if (error) {
 			snprintf(ap->why[i], sizeof(ap->why[i]),
@@ -154,11 +157,13 @@ int review_apply(const struct review_args *a, struct ward_review_meant *m, struc
 		return ward_err_set(err, -EINVAL,
 			"what is staged is not what --manifest says: it is %s", m->digest);
 	ward_cleanup_free bool *wanted = calloc(n, sizeof(*wanted));
+	ward_cleanup_free bool *outside = calloc(n, sizeof(*outside));
+	ap.outside = outside;
 	ap.ends = calloc(n, sizeof(*ap.ends));
 	ap.why = calloc(n, sizeof(*ap.why));
-	int r = wanted && ap.ends && ap.why ? 0 : ward_err_sys(err, -ENOMEM, "apply");
+	int r = wanted && outside && ap.ends && ap.why ? 0 : ward_err_sys(err, -ENOMEM, "apply");
 	if (r == 0) {
-		choose(a, m, &ap, wanted);
+		choose(a, m, &ap, wanted, outside);
 		r = a->dry ? 0 : begin_record(m, "apply", wanted, m->changes.n, err);
 	}
 	if (r == 0)

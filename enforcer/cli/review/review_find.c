@@ -199,7 +199,8 @@ const char *ward_review_flag(const struct ward_review_meant *m, const struct war
 	if (c->kind != WARD_CHANGE_REMOVED && c->mode & (S_ISUID | S_ISGID) && !S_ISDIR(c->type) &&
 		(!c->has_base || c->base.mode != c->mode))
 		return "setuid or setgid";
-	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path))
+	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path) &&
+		!ward_change_is_git_state(c->path))
 		return "this host may execute it";
 	if (S_ISLNK(c->type) && c->object && m->roots[c->root] >= 0 && leads_out(m, c))
 		return "a link that leads out of the project";
