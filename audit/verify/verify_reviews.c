@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares the files review.N of a session with the ledger. */
 #include "audit/verify/verify_reviews.h"
 
 #include <errno.h>

@@ -113,6 +113,13 @@ const char *ward_change_word(enum ward_change_kind kind);
 /* "14 files changed, 3 added, 1 removed", the caller's; NULL: no memory. */
 char *ward_changes_line(const struct ward_review_changes *c);
 
+/*
+ * Copies the files (`wanted`) that have content of their own into the directory top, without setuid
+ * and setgid; names lead through no link. *ret_n: how many. The caller acts as the owner.
+ */
+int ward_changes_export(int dir_fd, const struct ward_review_changes *c, const bool *wanted,
+	int top, size_t *ret_n, struct ward_err *err) ward_must_check;
+
 /* --- done --- */
 
 enum ward_apply_end {

@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 };
 
 /* Planned, and refused by name until it is there. */
-static const char *const later[] = {"log", "mark", "back", "export", "compare", "check", NULL};
+static const char *const later[] = {"log", "mark", "back", "compare", "check", NULL};
 
 static void take_first(struct review_args *a, const char *arg, struct argp_state *state)
 {
@@ -37,7 +37,8 @@ static void take_first(struct review_args *a, const char *arg, struct argp_state
 		[REVIEW_DIFF] = "diff",
 		[REVIEW_APPLY] = "apply",
 		[REVIEW_DISCARD] = "discard",
-		[REVIEW_UNDO] = "undo"};
+		[REVIEW_UNDO] = "undo",
+		[REVIEW_EXPORT] = "export"};
 	a->chosen = true;
 	for (size_t i = 0; later[i]; i++)
 		if (strcmp(arg, later[i]) == 0)
@@ -84,6 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			a->paths[a->n_paths++] = arg;
 		return 0;
 	case ARGP_KEY_END:
+		if (a->word == REVIEW_EXPORT && a->n_paths != 1)
+			ward_arguments_wrong(state, "review export takes the new directory");
 		if (a->json + a->stat + a->name_status + a->patch > 1)
 			ward_arguments_wrong(
 				state, "of --name-status, --stat, --json and --patch give one");
@@ -101,7 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse,
-	"[SESSION]\ndiff [PATH...]\napply [PATH...]\nundo [PATH...]\ndiscard [PATH...]",
+	"[SESSION]\ndiff [PATH...]\napply [PATH...]\nundo [PATH...]\ndiscard [PATH...]\nexport DIR",
 	"Shows what a session of `run --review` changed, and applies it to the project or throws it "
 	"away. Until then the project is as it was.\n\n"
 	"    wardfs review                      what changed, what needs a look first\n"
@@ -134,7 +137,8 @@ int ward_cmd_review(int argc, char **argv)
 		[REVIEW_DIFF] = review_diff,
 		[REVIEW_APPLY] = review_apply,
 		[REVIEW_DISCARD] = review_discard,
-		[REVIEW_UNDO] = review_undo};
+		[REVIEW_UNDO] = review_undo,
+		[REVIEW_EXPORT] = review_export};
 	int r = ward_review_meant_find(a.session, a.word == REVIEW_UNDO, &m, &err);
 	if (r == 0)
 		r = words[a.word](&a, &m, &err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which changes the paths of the command line name. */
 #include "enforcer/cli/review/review_named.h"
 
 #include <fnmatch.h>

@@ -4,7 +4,14 @@
 
 #include "enforcer/review/review.h"
 
-enum review_word { REVIEW_SHOW = 0, REVIEW_DIFF, REVIEW_APPLY, REVIEW_DISCARD, REVIEW_UNDO };
+enum review_word {
+	REVIEW_SHOW = 0,
+	REVIEW_DIFF,
+	REVIEW_APPLY,
+	REVIEW_DISCARD,
+	REVIEW_UNDO,
+	REVIEW_EXPORT
+};
 
 struct review_args {
 	enum review_word word;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes what is done with staged changes to the ledger, and beside the trail. */
 #include "enforcer/cli/review/review_record.h"
 
 #include <errno.h>

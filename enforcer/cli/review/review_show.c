@@ -16,9 +16,6 @@
 #include "enforcer/cli/review/review_record.h"
 #include "enforcer/session/owner/as_owner.h"
 
-/* Of a patch: it is made in memory, so that there is a whole one or none. */
-#define PATCH_MAX ((size_t)2 << 30)
-
 static char letter(const struct ward_change *c)
 {
 	switch (c->kind) {
@@ -195,7 +192,7 @@ static int put_changes(const struct review_args *a, struct ward_review_meant *m,
 	bool itself;
 	for (size_t i = 0; i < m->changes.n; i++) {
 		const struct ward_change *c = &m->changes.v[i];
-		ward_cleanup(ward_buf_clear) struct ward_buf one = {.max = PATCH_MAX};
+		ward_cleanup(ward_buf_clear) struct ward_buf one = {.max = REVIEW_PATCH_MAX};
 		if (!review_is_meant(a, c, &itself))
 			continue;
 		int r = ward_patch_put(p, c, p->exact ? all : &one);
@@ -219,7 +216,7 @@ static int put_changes(const struct review_args *a, struct ward_review_meant *m,
 /* The whole patch, or nothing of it. */
 static int diff(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
-	ward_cleanup(ward_buf_clear) struct ward_buf all = {.max = PATCH_MAX};
+	ward_cleanup(ward_buf_clear) struct ward_buf all = {.max = REVIEW_PATCH_MAX};
 	struct ward_patch p = {.dir_fd = m->dir_fd,
 		.changes = &m->changes,
 		.applied = &m->applied,

@@ -95,6 +95,26 @@ hasnt "$OUT" "${esc}[2J"
 script -qec "'$WARDFS' review diff --patch" /dev/null >"$WARD_TMP/out" 2>&1 && fail "a patch went to the terminal"
 grep -q "direct it to a file" "$WARD_TMP/out" || fail "$(cat "$WARD_TMP/out")"
 
+echo "--- export writes files and the patch into a new directory, and only there"
+expect 0 "$WARDFS" run --review -s three -- sh -c 'mkdir -p a/b; echo x >a/b/x; chmod 755 a/b/x; ln -s /etc/passwd a/out; echo more >>changed; rm removed'
+before=$(whole)
+# As a forged store has it: inside, chmod is refused.
+find "$XDG_STATE_HOME/wardfs/reviews/three/objects" -type f -perm 755 -exec chmod 6755 {} +
+expect 0 "$WARDFS" review export "$WARD_TMP/exported"
+[ "$(cat "$WARD_TMP/exported/files/a/b/x" "$WARD_TMP/exported/files/changed")" = "x
+old changed
+more" ] || fail "$(find "$WARD_TMP/exported")"
+[ "$(stat -c %a "$WARD_TMP/exported/files/a/b/x")" = 755 ] || fail "setuid was exported"
+[ "$(readlink "$WARD_TMP/exported/files/a/out")" = /etc/passwd ] || fail "a link"
+grep -q "deleted file mode" "$WARD_TMP/exported/patch" && git apply --check "$WARD_TMP/exported/patch" || fail "patch"
+[ "$(whole)" = "$before" ] || fail "export changed the project"
+expect 125 "$WARDFS" review export "$WARD_TMP/exported"
+has "$ERR" "File exists"
+ln -s "$OUTSIDE" "$WARD_TMP/link"
+expect 125 "$WARDFS" review export "$WARD_TMP/link"
+[ "$(ls "$OUTSIDE")" = target ] || fail "export followed a link"
+expect 0 "$WARDFS" review discard
+
 echo "--- where the host has changed the file, there is no difference to show"
 echo host >>changed
 expect 0 "$WARDFS" review diff changed

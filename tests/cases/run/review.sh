@@ -131,6 +131,35 @@ expect 1 "$WARDFS" review apply
 expect 0 "$WARDFS" review apply out
 [ -L out ] || fail "control: by its name it is applied"
 
+echo "--- what was shown is what is applied"
+fresh
+expect 0 "$WARDFS" run --review -s shown -- sh -c 'echo new >>changed'
+expect 0 "$WARDFS" review
+manifest=$(echo "$OUT" | sed -n 's/^manifest //p')
+object=$(ls -d "$XDG_STATE_HOME"/wardfs/reviews/shown/objects/*)
+cp -a "$object" "$WARD_TMP/object"
+echo forged >>"$object"
+expect 125 "$WARDFS" review apply --manifest "$manifest"
+has "$ERR" "what is staged is not what --manifest says"
+[ "$(cat changed)" = "old changed" ] || fail "what was not shown was applied"
+cp -a "$WARD_TMP/object" "$object"
+expect 0 "$WARDFS" review apply --manifest "$manifest"
+
+echo "--- a file that today's policy hides is not overwritten, and not removed"
+fresh
+expect 0 "$WARDFS" run --review -s hidden -- sh -c 'echo new >changed; rm removed; echo x >d/new; echo y >added'
+expect 0 "$WARDFS" policy add --guard hide changed
+expect 0 "$WARDFS" policy add --guard hide removed
+expect 0 "$WARDFS" policy add --guard hide /workspace/d/new
+expect 1 "$WARDFS" review apply
+has "$ERR" "changed: not applied: today's policy refuses it"
+has "$ERR" "removed: not applied: today's policy refuses it"
+[ "$(cat changed removed)" = "old changed
+old removed" ] && [ ! -e d/new ] && [ "$(cat added)" = y ] || fail "a hidden file was changed"
+rm "$XDG_CONFIG_HOME"/wardfs/projects/*.policy
+expect 0 "$WARDFS" review apply
+[ "$(cat changed)" = new ] && [ ! -e removed ] || fail "control: without the guards it is applied"
+
 echo "--- the store is out of the session's reach"
 fresh
 store=$(echo "$XDG_STATE_HOME"/wardfs/reviews)
