@@ -95,6 +95,22 @@ hasnt "$OUT" "${esc}[2J"
 script -qec "'$WARDFS' review diff --patch" /dev/null >"$WARD_TMP/out" 2>&1 && fail "a patch went to the terminal"
 grep -q "direct it to a file" "$WARD_TMP/out" || fail "$(cat "$WARD_TMP/out")"
 
+echo "--- texts of all kinds: git apply makes the same of each"
+fresh
+python3 "$WARD_SRC/tests/cases/run/lib/review-diff-texts.py" before
+own
+rm -rf "$WARD_TMP/copy"
+cp -a . "$WARD_TMP/copy"
+cp "$WARD_SRC/tests/cases/run/lib/review-diff-texts.py" make.py
+expect 0 "$WARDFS" run --review -s texts -- python3 make.py after
+"$WARDFS" review diff --patch >"$WARD_TMP/patch"
+[ "$(grep -c '^diff --git' "$WARD_TMP/patch")" -gt 100 ] || fail "control: few texts"
+(cd "$WARD_TMP/copy" && git apply --whitespace=nowarn "$WARD_TMP/patch") || fail "git apply"
+python3 make.py after
+for f in text*; do cmp "$f" "$WARD_TMP/copy/$f" || fail "$f"; done
+rm make.py
+expect 0 "$WARDFS" review discard
+
 echo "--- export writes files and the patch into a new directory, and only there"
 expect 0 "$WARDFS" run --review -s three -- sh -c 'mkdir -p a/b; echo x >a/b/x; chmod 755 a/b/x; ln -s /etc/passwd a/out; echo more >>changed; rm removed'
 before=$(whole)
