@@ -50,6 +50,8 @@
  *    "by":UID,"key":"K","signature":"B","mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"hold|release","time":"T","reason":"text","by":UID,
  *    "mac":"M"}
+ *   {"v":1,"seq":N,"session":"S","kind":"review","time":"T","verb":"V","manifest":"D",
+ *    "changes":N,"left":N,"file":N,"digest":"D","by":UID,"mac":"M"}
  *   {"v":1,"seq":N,"session":"S","kind":"expired","time":"T","records":N,"key":"K",
  *    "signature":"B","mac":"M"}
  *
@@ -62,7 +64,8 @@
  *   the one before signs that; enroll, revoke: keys of other hosts, keys that are nobody's any
  * more. read: who looked at the trail; question: who asked all of them, and what; removed, expired:
  * it was deleted, signed (ledger.h) by the key; expired because `keep` seconds had gone by. hold:
- * it is not to be deleted until release.
+ * it is not to be deleted until release. review: what was done with the changes that the session
+ * staged; file, digest: the file review.N beside the trail, and its SHA-256.
  *
  * Keys and macs. H(k, m) is BLAKE2b (RFC 7693) with 32 bytes of output and key k, or none:
  *

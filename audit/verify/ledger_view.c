@@ -16,6 +16,7 @@ void ward_ledger_view_free(struct ward_ledger_view *v)
 		free(v->v[i].cause);
 		free(v->v[i].held_reason);
 		free(v->v[i].removed_reason);
+		free(v->v[i].reviews);
 	}
 	free(v->v);
 	free(v->slots);

@@ -16,6 +16,13 @@
  * at least six months. */
 #define WARD_KEEP_SECONDS ((uint64_t)200 * 24 * 60 * 60)
 
+#define WARD_REVIEW_FILE_DIGEST 65U
+/* A file review.N beside the trail, and its SHA-256 in hexadecimal. */
+struct ward_ledger_review_file {
+	unsigned n;
+	char digest[WARD_REVIEW_FILE_DIGEST];
+};
+
 /* What the ledger's genuine entries say about one session. */
 struct ward_ledger_session {
 	char name[WARD_SESSION_NAME_MAX + 1];
@@ -43,6 +50,9 @@ struct ward_ledger_session {
 	 * what is there is not all that there was. */
 	bool lost;
 	char *cause; /* owned; NULL without an end */
+	/* The files that entries "review" name, in their order. Owned. */
+	struct ward_ledger_review_file *reviews;
+	size_t n_reviews;
 	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
 	struct ward_public_key keys[2];
 	size_t n_keys;

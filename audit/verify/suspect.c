@@ -37,7 +37,7 @@ bool ward_suspect_ledger_key(const uint8_t root[WARD_KEY_BYTES], const struct wa
 	char label[32];
 	char session[WARD_SESSION_NAME_MAX + 1];
 	static const char *const kinds[] = {"start", "end", "torn", "rotate", "read", "removed",
-		"expired", "enroll", "revoke", "question", "hold", "release"};
+		"expired", "enroll", "revoke", "question", "hold", "release", "review"};
 	bool known = false;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !known; i++)
 		known = ward_line_is(l, kinds[i]);

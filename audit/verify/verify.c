@@ -19,6 +19,7 @@
 #include "audit/verify/ledger_resume.h"
 #include "audit/verify/suspect.h"
 #include "audit/verify/verify_keys.h"
+#include "audit/verify/verify_reviews.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
@@ -391,6 +392,7 @@ static void begin_anew(struct ward_ledger_session *s)
 	free(s->cause);
 	free(s->held_reason);
 	free(s->removed_reason);
+	free(s->reviews);
 	*s = fresh;
 }
 
@@ -436,6 +438,8 @@ static int take_entry(
 		take_expired(v, s, e);
 	} else if (s && (ward_line_is(l, "hold") || ward_line_is(l, "release"))) {
 		r = take_hold(s, e, ward_line_is(l, "hold"));
+	} else if (s && ward_line_is(l, "review")) {
+		r = ward_verify_take_review(s, e);
 	} else if (s) {
 		v->result.gaps++;
 	}

@@ -413,3 +413,15 @@ int ward_ledger_expired(const struct ward_ledger_files *f, const uint8_t root[WA
 		(unsigned long long)records, key, signature);
 	return note(f, root, session, "expired", ward_buf_str(&b), err);
 }
+
+int ward_ledger_review(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const struct ward_ledger_review *w, uint32_t by, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_printf(&b, ",\"verb\":\"%s\",\"manifest\":\"%s\",\"changes\":%llu,\"left\":%llu",
+		w->verb, w->manifest, (unsigned long long)w->changes, (unsigned long long)w->left);
+	if (w->file)
+		ward_buf_printf(&b, ",\"file\":%u,\"digest\":\"%s\"", w->file, w->digest);
+	ward_buf_printf(&b, ",\"by\":%u", by);
+	return note(f, root, session, "review", ward_buf_str(&b), err);
+}

@@ -103,6 +103,21 @@ int ward_ledger_removed(const struct ward_ledger_files *f, const uint8_t root[WA
 int ward_ledger_hold(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
 	const char *session, const char *kind, const char *reason, uint32_t by,
 	struct ward_err *err) ward_must_check;
+/*
+ * Appends "review": what somebody did with the changes that the session staged. digest: SHA-256 of
+ * the file review.FILE in the session's directory, in hexadecimal; file 0: there is none.
+ */
+struct ward_ledger_review {
+	const char *verb;     /* "show", "apply", "applied", … */
+	const char *manifest; /* of what was staged, as `wardfs review` prints it; "": nothing is */
+	uint64_t changes;     /* so many of them */
+	uint64_t left;	      /* and so many that were wanted and not done */
+	unsigned file;
+	const char *digest;
+};
+int ward_ledger_review(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
+	const char *session, const struct ward_ledger_review *w, uint32_t by,
+	struct ward_err *err) ward_must_check;
 /* Appends "expired": the same, because it was kept as long as the policy wants. */
 int ward_ledger_expired(const struct ward_ledger_files *f, const uint8_t root[WARD_KEY_BYTES],
 	const char *session, uint64_t records, const char *key, const char *signature,

@@ -203,6 +203,20 @@ int ward_unescape(struct ward_buf *b, const char *text, size_t len)
 	return ward_buf_error(b);
 }
 
+void ward_escape_field(struct ward_buf *b, const char *s)
+{
+	if (!*s)
+		ward_buf_putc(b, '.');
+	/* A name "." does not exist; a path "." is the empty one's. */
+	for (; *s; s++) {
+		const unsigned char c = (unsigned char)*s;
+		if (c <= 0x20 || c >= 0x7f || c == '%' || c == ';')
+			ward_buf_printf(b, "%%%02X", c);
+		else
+			ward_buf_putc(b, (char)c);
+	}
+}
+
 void ward_shell_word(struct ward_buf *b, const char *word)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

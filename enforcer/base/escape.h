@@ -35,6 +35,12 @@ void ward_escape_in_json(struct ward_buf *b, const void *json, size_t len);
 int ward_unescape(struct ward_buf *b, const char *text, size_t len) ward_must_check;
 
 /*
+ * Appends s as a field of the journals of review (fs/review/journal.h): bytes up to 0x20, from 0x7f
+ * on, "%" and ";" as %XX, an empty s as ".".
+ */
+void ward_escape_field(struct ward_buf *b, const char *s);
+
+/*
  * Appends word as a word of a shell's command line, in quotes where it needs them. For each name in
  * a command that a message has for its reader: an agent chooses names, and the reader pastes.
  */

@@ -361,6 +361,8 @@ const struct ward_key ward_keys[] = {
 	LIST(APPROVALS, "revoked", HOST_PATH, ADD, FROM_HOST, YES, ALL, NULL, INTO(revoked),
 		"A file with ids of tokens that give nothing, one a line. wardfs reads it when a token "
 		"is presented. If wardfs cannot read it, no token gives anything."),
+	KEY(REVIEW, "keep", TIME, MIN, FROM_HOST, NO, ALL, "30d", INTO(review_keep_ns),
+		"How long `review apply` keeps what it displaced, for `review undo`."),
 	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
 	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),

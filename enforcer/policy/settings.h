@@ -199,6 +199,7 @@ struct ward_settings {
 	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
 	uint64_t rotate;	     /* bytes of a segment of the trail */
 	uint64_t keep_ns;	     /* how long a trail is kept */
+	uint64_t review_keep_ns;     /* how long what an apply displaced is kept */
 
 	/*
 	 * Keys that were set to something whose machinery does not exist yet, as "FILE:LINE:

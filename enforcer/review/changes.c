@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/discarded.h"
 #include "enforcer/review/host_file.h"
 #include "enforcer/review/journal_read.h"
 
@@ -110,6 +111,7 @@ static int add(struct work *w, const struct ward_change *change)
 		if (!v) {
 			free(change->path);
 			free(change->from);
+			free(change->host);
 			return -ENOMEM;
 		}
 		c->v = v;
@@ -173,17 +175,19 @@ static int add_staged(struct work *w, uint32_t file)
 	if (!c.path)
 		return 0;
 	/* Where it is now; where the host has it. */
-	if (f->entry) {
-		c.moved = true;
+	c.moved = f->entry != 0;
+	if (c.root != f->root || strcmp(c.path, f->path) != 0) {
 		c.from = strdup(f->path);
 		c.from_root = f->root;
 	}
 	int r = look_at_object(w, file, &c);
 	int same = r == 0 ? is_unchanged(w, &c) : 0;
-	free(c.from);
+	c.host = c.from;
+	c.host_root = c.from_root;
 	c.from = NULL;
 	if (r < 0 || same) {
 		free(c.path);
+		free(c.host);
 		return r < 0 ? r : same < 0 ? same : 0;
 	}
 	if (S_ISDIR(c.type))
@@ -220,8 +224,10 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 	int r = 0;
 	if (f->has_lower) {
 		c.kind = again || !f->left ? WARD_CHANGE_LINKED : WARD_CHANGE_RENAMED;
-		c.from = strdup(f->path);
+		/* A further name of a file that moves is made where it will be. */
+		c.moved = again && f->left;
 		c.from_root = f->root;
+		c.from = c.moved ? seen_at(w, n->file, 0, &c.from_root) : strdup(f->path);
 		c.mode = f->base.mode;
 		c.size = f->base.size;
 		c.has_base = true;
@@ -247,15 +253,21 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 	return r;
 }
 
+/* What goes makes room for what comes; a file comes to its name before its content changes. */
+static int rank(enum ward_change_kind kind)
+{
+	return kind == WARD_CHANGE_REMOVED				   ? 0
+	       : kind == WARD_CHANGE_RENAMED || kind == WARD_CHANGE_LINKED ? 1
+									   : 2;
+}
+
 static int by_change(const void *a, const void *b)
 {
 	const struct ward_change *x = a, *y = b;
 	if (x->root != y->root)
 		return x->root < y->root ? -1 : 1;
 	int r = strcmp(x->path, y->path);
-	/* What goes makes room for what comes. */
-	return r ? r
-		 : (int)(y->kind == WARD_CHANGE_REMOVED) - (int)(x->kind == WARD_CHANGE_REMOVED);
+	return r ? r : rank(x->kind) - rank(y->kind);
 }
 
 static int find_changes(struct work *w)
@@ -277,7 +289,7 @@ static int find_changes(struct work *w)
 			r = add_staged(w, i);
 	if (w->c->n)
 		qsort(w->c->v, w->c->n, sizeof(*w->c->v), by_change);
-	return r;
+	return r < 0 ? r : ward_discarded_drop(w->dir_fd, w->c);
 }
 
 static void count(struct ward_review_changes *c)
@@ -349,6 +361,8 @@ int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_e
 	ward_journal_clear(&j);
 	if (r < 0) {
 		ward_changes_clear(&c);
+		if (r == -EBADMSG)
+			return ward_err_set(err, r, "what is staged is damaged");
 		return ward_err_sys(err, r, "staged changes");
 	}
 	count(&c);
@@ -356,11 +370,31 @@ int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_e
 	return 0;
 }
 
+struct ward_change *ward_changes_find(const struct ward_review_changes *c, size_t root,
+	const char *path, enum ward_change_kind kind)
+{
+	/* Of one path there can be two: what goes, and then what comes. */
+	size_t low = 0, high = c->n;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct ward_change *v = &c->v[mid];
+		if (v->root < root || (v->root == root && strcmp(v->path, path) < 0))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < c->n && c->v[low].root == root && strcmp(c->v[low].path, path) == 0; low++)
+		if (c->v[low].kind == kind)
+			return &c->v[low];
+	return NULL;
+}
+
 void ward_changes_clear(struct ward_review_changes *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].path);
 		free(c->v[i].from);
+		free(c->v[i].host);
 	}
 	for (size_t i = 0; i < c->n_roots; i++)
 		free(c->roots[i]);

@@ -56,11 +56,11 @@ static uint64_t ns_of(const struct statx_timestamp *t)
 	return (uint64_t)t->tv_sec * 1000000000U + t->tv_nsec;
 }
 
-int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type)
+int ward_host_stat_at(int dir, const char *name, struct ward_review_base *ret, mode_t *ret_type)
 {
 	struct statx s;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME,
-		    &s) < 0)
+	if (statx(dir, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		    STATX_BASIC_STATS | STATX_BTIME, &s) < 0)
 		return -errno;
 	*ret = (struct ward_review_base){.dev = makedev(s.stx_dev_major, s.stx_dev_minor),
 		.ino = s.stx_ino,
@@ -74,6 +74,11 @@ int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type)
 		.gid = s.stx_gid};
 	*ret_type = s.stx_mode & S_IFMT;
 	return 0;
+}
+
+int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type)
+{
+	return ward_host_stat_at(fd, "", ret, ret_type);
 }
 
 bool ward_host_same(const struct ward_review_base *a, const struct ward_review_base *b, bool moved)

@@ -16,7 +16,9 @@ int ward_host_open(int root_fd, const char *path, int flags) ward_must_check;
  * -EINVAL: path is the root.
  */
 int ward_host_parent(int root_fd, const char *path, const char **ret_name) ward_must_check;
-/* The file of an open descriptor, as the session would have noted it. */
+/* The file at name in dir (a link itself; "": dir), as the session would have noted it. */
+int ward_host_stat_at(
+	int dir, const char *name, struct ward_review_base *ret, mode_t *ret_type) ward_must_check;
 int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type) ward_must_check;
 /* Is it the file that the session saw, unchanged? What moves a file changes no more than ctime. */
 bool ward_host_same(const struct ward_review_base *a, const struct ward_review_base *b, bool moved);

@@ -2,7 +2,6 @@
 /* Reads journals. They come from wardfs-fs, but whoever owns them can have written to them. */
 #include "enforcer/review/journal_read.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,130 +12,20 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/ipc/helper.h"
+#include "enforcer/review/fields.h"
 
 #define JOURNAL_MAX (2ULL << 30)
 #define FILES_MAX (1U << 26)
 
-/* One entry's fields that are left. */
-struct fields {
-	char *at;
-	bool bad;
-};
-
-static char *next_field(struct fields *f)
+static uint32_t file_number(struct ward_fields *f, bool or_nothing)
 {
-	char *field = f->at;
-	if (!field || !*field) {
-		f->bad = true;
-		return NULL;
-	}
-	char *space = strchr(field, ' ');
-	f->at = space ? space + 1 : NULL;
-	if (space)
-		*space = '\0';
-	if (!*field)
-		f->bad = true;
-	return field;
-}
-
-static uint64_t number(const char *s, int base, uint64_t max, bool *bad)
-{
-	char *end = NULL;
-	errno = 0;
-	unsigned long long n = s && isdigit((unsigned char)*s) ? strtoull(s, &end, base) : 0;
-	if (!end || *end || errno || n > max)
-		*bad = true;
-	return *bad ? 0 : n;
-}
-
-static uint32_t file_number(struct fields *f, bool or_nothing)
-{
-	const char *s = next_field(f);
+	const char *s = ward_fields_next(f);
 	if (or_nothing && s && strcmp(s, "-") == 0)
 		return 0;
-	uint64_t n = number(s, 10, FILES_MAX, &f->bad);
+	uint64_t n = ward_fields_number(s, 10, FILES_MAX, &f->bad);
 	if (!n)
 		f->bad = true;
 	return (uint32_t)n;
-}
-
-static int hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* In place. */
-static char *next_bytes(struct fields *f)
-{
-	char *s = next_field(f), *to = s;
-	if (!s)
-		return NULL;
-	if (strcmp(s, ".") == 0) {
-		*s = '\0';
-		return s;
-	}
-	for (char *from = s; *from; from++) {
-		if (*from != '%') {
-			*to++ = *from;
-			continue;
-		}
-		int high = hex(from[1]), low = high < 0 ? -1 : hex(from[2]);
-		if (low < 0 || (high == 0 && low == 0)) {
-			f->bad = true;
-			return NULL;
-		}
-		*to++ = (char)(high << 4 | low);
-		from += 2;
-	}
-	*to = '\0';
-	return s;
-}
-
-/* Beneath a root: no way up, and no way around. */
-static bool good_path(const char *path)
-{
-	const char *at = path;
-	while (*at) {
-		size_t len = strcspn(at, "/");
-		if (!len || (len == 1 && *at == '.') || (len == 2 && !strncmp(at, "..", 2)))
-			return false;
-		at += len;
-		if (*at == '/' && !at[1])
-			return false;
-		at += *at == '/';
-	}
-	return true;
-}
-
-static bool good_name(const char *name)
-{
-	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
-}
-
-static bool read_base(char *s, struct ward_review_base *b)
-{
-	uint64_t v[10];
-	bool bad = false;
-	for (size_t i = 0; i < 10; i++) {
-		char *colon = s ? strchr(s, ':') : NULL;
-		if (colon)
-			*colon = '\0';
-		if (!s || (i < 9) != (colon != NULL))
-			return false;
-		v[i] = number(s, i == 3 ? 8 : 10, UINT64_MAX, &bad);
-		s = colon ? colon + 1 : NULL;
-	}
-	*b = (struct ward_review_base){.dev = v[0],
-		.ino = v[1],
-		.btime_ns = v[2],
-		.mode = (uint32_t)v[3] & 07777,
-		.nlink = (uint32_t)v[4],
-		.uid = (uint32_t)v[5],
-		.gid = (uint32_t)v[6],
-		.size = v[7],
-		.mtime_ns = v[8],
-		.ctime_ns = v[9]};
-	return !bad;
 }
 
 static struct ward_journal_file *file_at(struct ward_journal *j, uint32_t n)
@@ -155,12 +44,12 @@ static struct ward_journal_file *file_at(struct ward_journal *j, uint32_t n)
 	return &j->files[n];
 }
 
-static mode_t next_type(struct fields *f)
+static mode_t next_type(struct ward_fields *f)
 {
-	return (mode_t)number(next_field(f), 8, S_IFMT, &f->bad);
+	return (mode_t)ward_fields_number(ward_fields_next(f), 8, S_IFMT, &f->bad);
 }
 
-static int read_file(struct ward_journal *j, struct fields *f, bool lower)
+static int read_file(struct ward_journal *j, struct ward_fields *f, bool lower)
 {
 	uint32_t n = file_number(f, false);
 	mode_t type = next_type(f);
@@ -174,11 +63,12 @@ static int read_file(struct ward_journal *j, struct fields *f, bool lower)
 	file->has_lower = lower;
 	if (!lower)
 		return 0;
-	file->root = (size_t)number(next_field(f), 10, WARD_TREES_MAX - 1, &f->bad);
-	const char *path = next_bytes(f);
-	char *base = next_field(f);
-	if (f->bad || !path || !good_path(path) || !read_base(base, &file->base) ||
-		file->root >= j->n_roots)
+	file->root =
+		(size_t)ward_fields_number(ward_fields_next(f), 10, WARD_TREES_MAX - 1, &f->bad);
+	const char *path = ward_fields_bytes(f);
+	char *base = ward_fields_next(f);
+	if (f->bad || !path || !ward_fields_good_path(path) ||
+		!ward_fields_base(base, &file->base) || file->root >= j->n_roots)
 		return -EBADMSG;
 	file->has_base = true;
 	file->path = strdup(path);
@@ -190,25 +80,25 @@ static struct ward_journal_file *known(struct ward_journal *j, uint32_t n)
 	return n && n < j->n_files && j->files[n].known ? &j->files[n] : NULL;
 }
 
-static int read_staged(struct ward_journal *j, struct fields *f)
+static int read_staged(struct ward_journal *j, struct ward_fields *f)
 {
 	struct ward_journal_file *file = known(j, file_number(f, false));
-	char *base = next_field(f);
+	char *base = ward_fields_next(f);
 	if (f->bad || !file)
 		return -EBADMSG;
 	file->staged = true;
 	if (strcmp(base, "-") == 0)
 		return file->has_lower ? -EBADMSG : 0;
-	return file->has_lower && read_base(base, &file->base) ? 0 : -EBADMSG;
+	return file->has_lower && ward_fields_base(base, &file->base) ? 0 : -EBADMSG;
 }
 
-static int read_name(struct ward_journal *j, struct fields *f, size_t *room)
+static int read_name(struct ward_journal *j, struct ward_fields *f, size_t *room)
 {
 	struct ward_journal_name n = {.dir = file_number(f, false)};
-	const char *name = next_bytes(f);
+	const char *name = ward_fields_bytes(f);
 	n.file = file_number(f, true);
 	n.was = file_number(f, true);
-	if (f->bad || !name || !good_name(name) || !known(j, n.dir) ||
+	if (f->bad || !name || !ward_fields_good_name(name) || !known(j, n.dir) ||
 		(n.file && !known(j, n.file)) || (n.was && !known(j, n.was)))
 		return -EBADMSG;
 	if (j->n_names == *room) {
@@ -227,10 +117,10 @@ static int read_name(struct ward_journal *j, struct fields *f, size_t *room)
 	return 0;
 }
 
-static int read_root(struct ward_journal *j, struct fields *f)
+static int read_root(struct ward_journal *j, struct ward_fields *f)
 {
-	uint64_t i = number(next_field(f), 10, WARD_TREES_MAX - 1, &f->bad);
-	const char *path = next_bytes(f);
+	uint64_t i = ward_fields_number(ward_fields_next(f), 10, WARD_TREES_MAX - 1, &f->bad);
+	const char *path = ward_fields_bytes(f);
 	if (f->bad || !path || i != j->n_roots || path[0] != '/')
 		return -EBADMSG;
 	char **v = reallocarray(j->roots, j->n_roots + 1, sizeof(*v));
@@ -243,14 +133,14 @@ static int read_root(struct ward_journal *j, struct fields *f)
 
 static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *room)
 {
-	struct fields f = {.at = entry};
-	const char *what = next_field(&f);
+	struct ward_fields f = {.at = entry};
+	const char *what = ward_fields_next(&f);
 	int r = -EBADMSG;
 	if (f.bad || strlen(what) != 1 || first != (*what == 'J'))
 		return -EBADMSG;
 	switch (*what) {
 	case 'J':
-		r = number(next_field(&f), 10, 1, &f.bad) == 1 ? 0 : -EBADMSG;
+		r = ward_fields_number(ward_fields_next(&f), 10, 1, &f.bad) == 1 ? 0 : -EBADMSG;
 		break;
 	case 'R':
 		r = read_root(j, &f);

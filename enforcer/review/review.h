@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a session of review has staged, for people: read from its journal (fs/review/journal.h),
- * shown, applied to the project, or thrown away. Nothing here runs while the session does.
+ * shown, applied to the project, taken back, or thrown away. Nothing here runs while the session
+ * does.
  *
  * reviews/SESSION in the state directory belongs to the session's owner:
  *   journal, objects/   what wardfs-fs wrote
- *   undo/               what an apply displaced, and how to put it back (applied.c)
+ *   undo/               what applies displaced, and how to put it back (applied.h)
  */
 #pragma once
 
@@ -32,6 +33,9 @@ int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err)
 
 /* --- what --- */
 
+/* SHA-256 in hexadecimal, with its NUL. */
+#define WARD_REVIEW_DIGEST_SIZE 65U
+
 /* What a file of the host was when the session saw it. */
 struct ward_review_base {
 	uint64_t dev, ino, btime_ns, size, mtime_ns, ctime_ns;
@@ -54,12 +58,15 @@ struct ward_change {
 	char *path;  /* relative to it; of what was removed, the host's */
 	char *from;  /* of what was renamed or linked: where the host has it; else NULL */
 	size_t from_root;
+	char *host; /* where the host has the file of `base`; NULL: at `path` */
+	size_t host_root;
 	mode_t type;	 /* S_IFMT bits of what it is, or was */
 	mode_t mode;	 /* permissions that it has; of what was removed, had */
 	uint64_t size;	 /* of content */
 	uint32_t object; /* its content is objects/N; 0: the host's file has it */
-	bool moved;	 /* the same session renamed it: the host's then has another ctime */
-	bool has_base;	 /* there is a file of the host's to be compared: */
+	char content[WARD_REVIEW_DIGEST_SIZE]; /* of that, of ward_changes_digest(); else "" */
+	bool moved;    /* the same session renamed it: the host's then has another ctime */
+	bool has_base; /* there is a file of the host's to be compared: */
 	struct ward_review_base base;
 };
 
@@ -80,16 +87,38 @@ int ward_changes_read(
 	int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
 /*
- * What a person approves: SHA-256 over each change with the identity of the host's file and the
- * content of what replaces it, in hexadecimal. -errno: an object cannot be read.
+ * Throws these (`wanted`, one for each) away: no ward_changes_read() has them any more. To disk.
+ * The caller acts as the owner.
  */
-#define WARD_REVIEW_DIGEST_SIZE 65U
-int ward_changes_digest(int dir_fd, const struct ward_review_changes *c,
+int ward_changes_discard(int dir_fd, const struct ward_review_changes *c, const bool *wanted,
+	struct ward_err *err) ward_must_check;
+/* The change of this kind at this path; NULL: there is none. Borrowed from c. */
+struct ward_change *ward_changes_find(const struct ward_review_changes *c, size_t root,
+	const char *path, enum ward_change_kind kind);
+/*
+ * What a person approves: SHA-256 over each change with the identity of the host's file and the
+ * content of what replaces it, in hexadecimal. Fills `content` of each change. -errno: an object
+ * cannot be read.
+ */
+int ward_changes_digest(int dir_fd, struct ward_review_changes *c,
 	char ret[WARD_REVIEW_DIGEST_SIZE], struct ward_err *err) ward_must_check;
+/*
+ * Is the path one of git's own state, which comes as a whole: objects, references, the index, and
+ * what git notes of them? What names programs or other directories (config, hooks, alternates) is
+ * not.
+ */
+bool ward_change_is_git_state(const char *path);
 /* "added", as people read it. */
 const char *ward_change_word(enum ward_change_kind kind);
 /* "14 files changed, 3 added, 1 removed", the caller's; NULL: no memory. */
 char *ward_changes_line(const struct ward_review_changes *c);
+
+/*
+ * Copies the files (`wanted`) that have content of their own into the directory top, without setuid
+ * and setgid; names lead through no link. *ret_n: how many. The caller acts as the owner.
+ */
+int ward_changes_export(int dir_fd, const struct ward_review_changes *c, const bool *wanted,
+	int top, size_t *ret_n, struct ward_err *err) ward_must_check;
 
 /* --- done --- */
 
@@ -104,18 +133,114 @@ enum ward_apply_end {
 
 struct ward_apply {
 	int dir_fd; /* of what was staged */
-	const struct ward_review_changes *changes;
+	/* With their digests. The bases of files that an undo put back are brought up to date. */
+	struct ward_review_changes *changes;
 	int roots[16];		   /* the session's directories, O_PATH; -1: not this one */
 	enum ward_apply_end *ends; /* one for each change; those that are not NONE are left */
 	char (*why)[128];	   /* what is to be said of each */
+	/*
+	 * One for each change: it is of no unit (units.h), although its path says so. NULL: all
+	 * are. Members of a unit that are not wanted, or have an end already, keep all of it back.
+	 */
+	const bool *outside;
 	bool dry;
+	uint32_t by;	  /* user id of who applies, */
+	uint64_t until_s; /* until when what it displaces is kept: both for the log */
+	char manifest[WARD_REVIEW_DIGEST_SIZE];
 };
 
 /*
  * Makes the host what the session saw, as far as it was asked (`wanted`, one for each change). Each
  * file is compared with the one that the session saw right before it is replaced, and what was
- * displaced once more after that: a file is as before or as after, at any moment. Can be called
- * again: it does what is left. The caller acts as the owner. 0, whatever came of each change; or
- * what kept all from being begun.
+ * displaced once more after that: a file is as before or as after, at any moment. What was
+ * displaced is kept for ward_undo(). Can be called again: it does what is left. The caller acts as
+ * the owner. 0, whatever came of each change; or what kept all from being begun, or from reaching
+ * the disk.
  */
 int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err) ward_must_check;
+
+/* --- undone --- */
+
+/* A change that was applied, or was about to be. */
+struct ward_done {
+	struct ward_change c; /* its object is 0; content: that of what came */
+	char before[WARD_REVIEW_DIGEST_SIZE];
+	bool has_after;
+	struct ward_review_base after;
+	size_t step; /* the apply that it is of */
+	bool off;    /* not done */
+	bool undone;
+	bool has_again;
+	struct ward_review_base again; /* what stands there since it was undone */
+};
+
+/* One apply. */
+struct ward_step {
+	uint64_t begun_ns, until_s, ended_s;
+	uint32_t uid;
+	char manifest[WARD_REVIEW_DIGEST_SIZE];
+};
+
+struct ward_applied {
+	char **roots;
+	size_t n_roots;
+	struct ward_done *v; /* number N is v[N - 1] */
+	size_t n;
+	struct ward_step *steps;
+	size_t n_steps;
+};
+
+/*
+ * What the applies of a session have done. undo_fd: the directory that ward_applied_open() gives.
+ * -ENOENT: there was none. -EBADMSG: damaged. *ret is the caller's.
+ */
+int ward_applied_read(int undo_fd, struct ward_applied *ret, struct ward_err *err) ward_must_check;
+void ward_applied_clear(struct ward_applied *a);
+/* The same of the store dir_fd: 0 and nothing in it, where there was no apply. */
+int ward_applied_of(int dir_fd, struct ward_applied *ret, struct ward_err *err) ward_must_check;
+/*
+ * Removes what is kept beneath the state directory for undo of applies whose time is over, and the
+ * places of sessions that have nothing else left. Goes on where one of them cannot be read.
+ */
+void ward_applied_expire(int state_fd, uint64_t now_s);
+/* Removes what is staged; what applies have displaced stays for ward_undo(). */
+int ward_reviews_discard(int state_fd, const char *session, struct ward_err *err) ward_must_check;
+
+struct ward_undo {
+	int dir_fd;
+	struct ward_applied *applied;
+	int roots[16];		   /* as in ward_apply; by the directories of `applied` */
+	enum ward_apply_end *ends; /* one for each change of `applied` */
+	char (*why)[128];
+	bool dry;
+};
+/*
+ * Takes back what was applied, as far as it was asked. A file goes only if it is what the apply put
+ * there, and what was displaced comes back only as it was. Can be called again. As ward_apply().
+ */
+int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err) ward_must_check;
+
+/* --- as a patch --- */
+
+/* Changes as git-diff(1) writes them, with content. */
+struct ward_patch {
+	int dir_fd; /* of what is staged */
+	const struct ward_review_changes *changes;
+	const struct ward_applied *applied;
+	int roots[16]; /* as in ward_apply */
+	/*
+	 * For `git apply`: bytes as they are, binary files in whole, each file of a renamed
+	 * directory by itself. Else for people: binary files are named alone, and what git has no
+	 * word for is said in words.
+	 */
+	bool exact;
+	size_t n_left; /* exact: changes that git has no word for */
+};
+
+/*
+ * Appends the change in text. Names stand in quotes where they have control characters, as git does
+ * it; lines of content are what they are. -ESTALE: neither the project nor what was kept has what
+ * the session saw; or a negative errno of reading.
+ */
+int ward_patch_put(
+	struct ward_patch *p, const struct ward_change *c, struct ward_buf *ret) ward_must_check;

@@ -85,3 +85,45 @@ int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err)
 	int r = all < 0 ? all : remove_tree(all, session, 0);
 	return r < 0 ? ward_err_sys(err, r, "%s/%s", REVIEWS, session) : 0;
 }
+
+int ward_reviews_discard(int state_fd, const char *session, struct ward_err *err)
+{
+	static const char *const staged[] = {"objects", "discarded", "journal"};
+	ward_cleanup_fd int dir = -1;
+	int r = ward_reviews_open(state_fd, session, &dir);
+	/* The journal last: what has one is there. */
+	for (size_t i = 0; r == 0 && i < sizeof(staged) / sizeof(*staged); i++) {
+		r = unlinkat(dir, staged[i], 0) < 0 ? -errno : 0;
+		if (r == -EISDIR)
+			r = remove_tree(dir, staged[i], 0);
+		r = r == -ENOENT ? 0 : r;
+	}
+	if (r == 0 && faccessat(dir, "undo", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return ward_reviews_remove(state_fd, session, err);
+	return r < 0 ? ward_err_sys(err, r, "%s/%s", REVIEWS, session) : 0;
+}
+
+static void expire(int state_fd, int all, const char *session, uint64_t now_s)
+{
+	ward_cleanup(ward_applied_clear) struct ward_applied a = {.v = NULL};
+	struct ward_err err = WARD_ERR_INIT;
+	uint64_t until = 0;
+	ward_cleanup_fd int dir = open_dir(all, session, O_RDONLY);
+	if (dir < 0 || ward_applied_of(dir, &a, &err) < 0 || !a.n_steps)
+		return;
+	for (size_t i = 0; i < a.n_steps; i++)
+		until = a.steps[i].until_s > until ? a.steps[i].until_s : until;
+	if (until > now_s || remove_tree(dir, "undo", 0) < 0)
+		return;
+	if (faccessat(dir, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		(void)!ward_reviews_remove(state_fd, session, &err);
+}
+
+void ward_applied_expire(int state_fd, uint64_t now_s)
+{
+	int fd = open_dir(state_fd, REVIEWS, O_RDONLY);
+	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	for (struct dirent *e = NULL; d && (e = readdir(d));)
+		if (e->d_name[0] != '.')
+			expire(state_fd, fd, e->d_name, now_s);
+}

@@ -120,6 +120,21 @@ static int stat_known(
 	return 0;
 }
 
+/* Does stx, which f is known by, lead to its object? */
+static bool is_object(const struct ward_review_file *f, const struct statx *stx)
+{
+	const struct ward_review_key key = ward_review_key_of(stx);
+
+	return f->hashed && memcmp(&f->object, &key, sizeof(key)) == 0;
+}
+
+static void show_object(
+	struct ward_review *rv, const struct ward_review_at *at, struct ward_file *ret)
+{
+	ward_file_from_statx(&at->dir_stx, ret);
+	ward_review_adjust(rv, at->file, true, ret);
+}
+
 int ward_review_stat(struct ward_review *rv, int dirfd, const char *name, struct ward_file *ret)
 {
 	struct ward_review_at at;
@@ -129,6 +144,9 @@ int ward_review_stat(struct ward_review *rv, int dirfd, const char *name, struct
 	r = ward_review_look(rv, dirfd, name, &at);
 	if (r == 0 && !at.there)
 		r = -ENOENT;
+	else if (r == 0 && !*name && at.file && is_object(at.file, &at.dir_stx))
+		/* On whatever device the store is. */
+		show_object(rv, &at, ret);
 	else if (r == 0 && (!at.file || !*name))
 		r = WARD_REVIEW_LOWER; /* and ward_review_show() has the last word */
 	else if (r == 0)
@@ -147,8 +165,7 @@ void ward_review_show(struct ward_review *rv, const struct statx *stx, struct wa
 	pthread_rwlock_rdlock(&rv->lock);
 	f = ward_review_by_key(rv, &key);
 	if (f)
-		ward_review_adjust(
-			rv, f, f->hashed && memcmp(&f->object, &key, sizeof(key)) == 0, file);
+		ward_review_adjust(rv, f, is_object(f, stx), file);
 	pthread_rwlock_unlock(&rv->lock);
 }
 
@@ -210,29 +227,6 @@ static int open_there(
 	return r < 0 ? r : ward_review_open_at(rv, dirfd, name, &at, flags, ret_fd);
 }
 
-int ward_review_open(
-	struct ward_review *rv, int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
-{
-	if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_CREAT)
-		return ward_review_create(rv, dirfd, name, flags, mode, ret_fd);
-	for (int tries = 0; tries < STAGE_TRIES; tries++) {
-		ward_cleanup_fd int lower = -1;
-		int r;
-
-		pthread_rwlock_rdlock(&rv->lock);
-		r = open_there(rv, dirfd, name, flags, ret_fd, &lower);
-		pthread_rwlock_unlock(&rv->lock);
-		if (r != 0 || lower < 0)
-			return r;
-		r = ward_review_inside(rv, lower);
-		if (r == 0)
-			r = ward_review_copy_up(rv, lower);
-		if (r != 0)
-			return r;
-	}
-	return -ESTALE;
-}
-
 /* What fd leads to. 0, or WARD_REVIEW_LOWER: nothing is staged there. */
 static int file_of(struct ward_review *rv, int fd, struct statx *stx, struct ward_review_file **ret,
 	bool *ret_object)
@@ -246,29 +240,39 @@ static int file_of(struct ward_review *rv, int fd, struct statx *stx, struct war
 		return WARD_REVIEW_LOWER;
 	key = ward_review_key_of(stx);
 	*ret = ward_review_by_key(rv, &key);
-	*ret_object = *ret && (*ret)->hashed && !memcmp(&(*ret)->object, &key, sizeof(key));
+	*ret_object = *ret && is_object(*ret, stx);
 	return 0;
 }
 
-int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd)
+/* The same of a descriptor. */
+static int reopen_there(struct ward_review *rv, int fd, int flags, int *ret_fd, int *ret_stage)
+{
+	struct ward_review_file *f = NULL;
+	bool object = false;
+	struct statx stx;
+	int r = file_of(rv, fd, &stx, &f, &object);
+
+	if (r != 0)
+		return r;
+	if (object || (f && f->gone) || S_ISDIR(stx.stx_mode))
+		return WARD_REVIEW_LOWER;
+	if (f && f->staged)
+		return ward_review_open_object(rv, f, flags, ret_fd);
+	if (!writes(flags) || !S_ISREG(stx.stx_mode))
+		return WARD_REVIEW_LOWER;
+	return ward_review_open_again(fd, flags & ~O_APPEND, ret_stage);
+}
+
+/* name NULL: the file of fd itself. */
+static int open_staged(struct ward_review *rv, int fd, const char *name, int flags, int *ret_fd)
 {
 	for (int tries = 0; tries < STAGE_TRIES; tries++) {
-		struct ward_review_file *f = NULL;
 		ward_cleanup_fd int lower = -1;
-		bool is_object = false;
-		struct statx stx;
 		int r;
 
 		pthread_rwlock_rdlock(&rv->lock);
-		r = file_of(rv, fd, &stx, &f, &is_object);
-		if (r == 0 && (is_object || (f && f->gone) || S_ISDIR(stx.stx_mode)))
-			r = WARD_REVIEW_LOWER;
-		else if (r == 0 && f && f->staged)
-			r = ward_review_open_object(rv, f, flags, ret_fd);
-		else if (r == 0 && (!writes(flags) || !S_ISREG(stx.stx_mode)))
-			r = WARD_REVIEW_LOWER;
-		else if (r == 0)
-			r = ward_review_open_again(fd, flags & ~O_APPEND, &lower);
+		r = name ? open_there(rv, fd, name, flags, ret_fd, &lower)
+			 : reopen_there(rv, fd, flags, ret_fd, &lower);
 		pthread_rwlock_unlock(&rv->lock);
 		if (r != 0 || lower < 0)
 			return r;
@@ -281,16 +285,29 @@ int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd)
 	return -ESTALE;
 }
 
+int ward_review_open(
+	struct ward_review *rv, int dirfd, const char *name, int flags, mode_t mode, int *ret_fd)
+{
+	if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_CREAT)
+		return ward_review_create(rv, dirfd, name, flags, mode, ret_fd);
+	return open_staged(rv, dirfd, name, flags, ret_fd);
+}
+
+int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd)
+{
+	return open_staged(rv, fd, NULL, flags, ret_fd);
+}
+
 int ward_review_shown(struct ward_review *rv, int fd, int *ret_fd)
 {
 	struct ward_review_file *f = NULL;
-	bool is_object = false;
+	bool object = false;
 	struct statx stx;
 	int r;
 
 	pthread_rwlock_rdlock(&rv->lock);
-	r = file_of(rv, fd, &stx, &f, &is_object);
-	if (r == 0 && f && !is_object && f->staged && !f->gone)
+	r = file_of(rv, fd, &stx, &f, &object);
+	if (r == 0 && f && !object && f->staged && !f->gone)
 		r = ward_review_open_object(rv, f, O_PATH, ret_fd);
 	else if (r == 0)
 		r = WARD_REVIEW_LOWER;
@@ -300,23 +317,23 @@ int ward_review_shown(struct ward_review *rv, int fd, int *ret_fd)
 
 /* May the daemon's identity change the attributes of the file that stx is of, or f? */
 static int may_own(struct ward_review *rv, int fd, const struct statx *stx,
-	const struct ward_review_file *f, bool is_object, enum ward_review_need need)
+	const struct ward_review_file *f, bool object, enum ward_review_need need)
 {
-	ward_cleanup_fd int object = -1;
+	ward_cleanup_fd int own = -1;
 	struct ward_file file;
 
 	ward_file_from_statx(stx, &file);
 	if (f)
-		ward_review_adjust(rv, f, is_object, &file);
+		ward_review_adjust(rv, f, object, &file);
 	if (rv->uid_served == 0 || rv->uid_served == file.st.st_uid)
 		return 0;
 	if (need == WARD_REVIEW_OWNER)
 		return -EPERM;
-	if (f && f->staged && !is_object && !f->gone &&
-		ward_review_open_object(rv, f, O_PATH, &object) < 0)
+	if (f && f->staged && !object && !f->gone &&
+		ward_review_open_object(rv, f, O_PATH, &own) < 0)
 		return -EACCES;
-	return syscall(SYS_faccessat2, object >= 0 ? object : fd, "", W_OK,
-		       AT_EACCESS | AT_EMPTY_PATH) < 0
+	return syscall(SYS_faccessat2, own >= 0 ? own : fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) <
+			       0
 		       ? -errno
 		       : 0;
 }
@@ -324,18 +341,18 @@ static int may_own(struct ward_review *rv, int fd, const struct statx *stx,
 int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need, int *ret_fd)
 {
 	struct ward_review_file *f = NULL;
-	bool is_object = false;
+	bool object = false;
 	struct statx stx;
 	int r;
 
 	pthread_rwlock_wrlock(&rv->lock);
-	r = file_of(rv, fd, &stx, &f, &is_object);
+	r = file_of(rv, fd, &stx, &f, &object);
 	if (r == 0 && !f)
 		r = ward_review_inside(rv, fd);
 	if (r == 0)
-		r = may_own(rv, fd, &stx, f, is_object, need);
-	if (r == 0 && (is_object || (f && f->gone)))
-		r = f->gone && !is_object ? -ESTALE : WARD_REVIEW_LOWER;
+		r = may_own(rv, fd, &stx, f, object, need);
+	if (r == 0 && (object || (f && f->gone)))
+		r = f->gone && !object ? -ESTALE : WARD_REVIEW_LOWER;
 	if (r == 0 && S_ISDIR(stx.stx_mode)) {
 		r = f ? 0 : ward_review_declare(rv, fd, NULL, &stx, &f);
 		if (r == 0)
@@ -350,18 +367,18 @@ int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need, 
 int ward_review_fresh(struct ward_review *rv, int fd, int flags)
 {
 	struct ward_review_file *f = NULL;
-	ward_cleanup_fd int object = -1;
-	bool is_object = false;
+	ward_cleanup_fd int own = -1;
+	bool object = false;
 	struct statx stx;
 	int r;
 
 	pthread_rwlock_rdlock(&rv->lock);
-	r = file_of(rv, fd, &stx, &f, &is_object);
-	if (r == 0 && f && !is_object && f->staged && !f->gone && S_ISREG(f->type))
-		r = ward_review_open_object(rv, f, flags, &object);
+	r = file_of(rv, fd, &stx, &f, &object);
+	if (r == 0 && f && !object && f->staged && !f->gone && S_ISREG(f->type))
+		r = ward_review_open_object(rv, f, flags, &own);
 	pthread_rwlock_unlock(&rv->lock);
 	/* The number stays: whoever uses it meanwhile has the one or the other. */
-	if (r == 0 && object >= 0 && dup3(object, fd, O_CLOEXEC) < 0)
+	if (r == 0 && own >= 0 && dup3(own, fd, O_CLOEXEC) < 0)
 		r = -errno;
 	return r;
 }
@@ -369,25 +386,25 @@ int ward_review_fresh(struct ward_review *rv, int fd, int flags)
 bool ward_review_unstaged(struct ward_review *rv, int fd)
 {
 	struct ward_review_file *f = NULL;
-	bool is_object = false;
+	bool object = false;
 	struct statx stx;
 	int r;
 
 	pthread_rwlock_rdlock(&rv->lock);
-	r = file_of(rv, fd, &stx, &f, &is_object);
+	r = file_of(rv, fd, &stx, &f, &object);
 	pthread_rwlock_unlock(&rv->lock);
-	return r == 0 && !is_object && (f || ward_review_inside(rv, fd) == 0);
+	return r == 0 && !object && (f || ward_review_inside(rv, fd) == 0);
 }
 
 int ward_review_lock_fd(struct ward_review *rv, int fd)
 {
 	struct ward_review_file *f = NULL;
-	bool is_object = false;
+	bool object = false;
 	struct statx stx;
 	int lower = -1;
 
 	pthread_rwlock_rdlock(&rv->lock);
-	if (file_of(rv, fd, &stx, &f, &is_object) == 0 && f && is_object && f->has_lower &&
+	if (file_of(rv, fd, &stx, &f, &object) == 0 && f && object && f->has_lower &&
 		S_ISREG(f->type) && ward_review_open_lower(rv, f, O_RDWR | O_NONBLOCK, &lower) < 0)
 		(void)!ward_review_open_lower(rv, f, O_RDONLY | O_NONBLOCK, &lower);
 	pthread_rwlock_unlock(&rv->lock);

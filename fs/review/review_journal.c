@@ -7,23 +7,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
 #include "fs/review/review_internal.h"
-
-static void put_bytes(struct ward_buf *b, const char *s)
-{
-	if (!*s)
-		ward_buf_putc(b, '.');
-	/* A name "." does not exist; a path "." is the empty one's. */
-	for (; *s; s++) {
-		const unsigned char c = (unsigned char)*s;
-
-		if (c <= 0x20 || c >= 0x7f || c == '%' || c == ';')
-			ward_buf_printf(b, "%%%02X", c);
-		else
-			ward_buf_putc(b, (char)c);
-	}
-}
 
 static unsigned long long ns_of(const struct statx_timestamp *t)
 {
@@ -68,7 +54,7 @@ int ward_review_log_file(
 		return ward_review_write(rv, &line);
 	}
 	ward_buf_printf(&line, "F %u %o %zu ", f->number, (unsigned)f->type, f->root);
-	put_bytes(&line, f->path);
+	ward_escape_field(&line, f->path);
 	ward_buf_putc(&line, ' ');
 	put_base(&line, base);
 	ward_buf_putc(&line, ';');
@@ -101,7 +87,7 @@ void ward_review_put_name(struct ward_buf *line, const struct ward_review_file *
 	const char *name, const struct ward_review_file *file, const struct ward_review_file *was)
 {
 	ward_buf_printf(line, "N %u ", dir->number);
-	put_bytes(line, name);
+	ward_escape_field(line, name);
 	put_number(line, file);
 	put_number(line, was);
 	ward_buf_putc(line, ';');
@@ -110,7 +96,7 @@ void ward_review_put_name(struct ward_buf *line, const struct ward_review_file *
 void ward_review_put_root(struct ward_buf *line, size_t i, const char *path)
 {
 	ward_buf_printf(line, "R %zu ", i);
-	put_bytes(line, path);
+	ward_escape_field(line, path);
 	ward_buf_putc(line, ';');
 }
 

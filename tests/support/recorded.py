@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Part of verify.py: the policies of a session, as its records have them (docs/audit-format.md)."""
+import hashlib
 import json
 import os
 import re
@@ -75,6 +76,21 @@ def judge_policies(directory, lines, res):
             continue
         with open(path, "rb") as f:
             if os.path.islink(path) or f.read() != sources:
+                return res.set("edited")
+
+
+def judge_reviews(directory, entries, res):
+    """The files review.N beside it, that entries "review" of the ledger name."""
+    for entry in entries:
+        if res.state not in ("intact", "gap", "incomplete"):
+            return
+        path = os.path.join(directory, f"review.{entry['file']}")
+        if not os.path.lexists(path):
+            return res.set("deleted")
+        if os.path.islink(path) or not os.path.isfile(path):
+            return res.set("edited")
+        with open(path, "rb") as f:
+            if hashlib.sha256(f.read()).hexdigest() != entry["digest"]:
                 return res.set("edited")
 
 

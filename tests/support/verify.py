@@ -27,7 +27,7 @@ from elsewhere import elsewhere, one_verdict, usage
 from gone import good_end
 from pairs import proofs_of_pairs
 from decided import judge_decided
-from recorded import judge_grants, judge_policies
+from recorded import judge_grants, judge_policies, judge_reviews
 from segments import read_trail, segments
 from strict import strict_json
 
@@ -374,6 +374,7 @@ def verify_trail(path, name, root, known):
     if known and known["started"]:
         judge_checkpoints(res, lines, known, notes)
     judge_policies(os.path.dirname(path), lines, res)
+    judge_reviews(os.path.dirname(path), known["reviews"] if known else [], res)
     judge_grants(lines, res)
     judge_decided(lines, res)
     return res
@@ -597,7 +598,8 @@ def check_attestation(data, key):
 
 def ledger_key(root, line):
     if line.kind not in ("start", "end", "torn", "rotate", "read", "removed", "expired",
-                         "enroll", "revoke", "question", "hold", "release"):
+                         "enroll", "revoke", "question", "hold", "release",
+                         "review"):
         return None
     return h(root, b"wardfs ledger " + line.kind.encode() + b"\0" + line.session.encode())
 
@@ -636,15 +638,16 @@ def take_entry(sessions, line, revoked, rotations):
         return
     s = sessions.setdefault(line.session, {"started": False, "ended": False, "keys": [],
                                            "name": line.session, "last": "0" * 64, "removed": False,
-                                           "expired": False, "keep": 0, "lost": False, "held": False})
+                                           "expired": False, "keep": 0, "lost": False, "held": False, "reviews": []})
     if line.kind in ("hold", "release"):
         s["held"] = line.kind == "hold"
+    s["reviews"] += [entry] if line.kind == "review" and "file" in entry else []
     if line.kind in ("removed", "expired"):
         s[line.kind] = good_end(sys.modules[__name__], s, line, entry, revoked, rotations)
     if line.kind == "start":
         if s["ended"]:  # another session's, of the same name
             s.update(lost=s["lost"] or not (s["removed"] or s["expired"]), ended=False, keys=[],
-                     last="0" * 64, removed=False, expired=False, held=False)
+                     last="0" * 64, removed=False, expired=False, held=False, reviews=[])
             s.pop("checkpoint", None)
         s["started"], s["keep"] = True, entry.get("keep", 0)
         take_key(s, entry, revoked)
@@ -760,15 +763,12 @@ def main():
 
     def session(name):
         path = os.path.join(state, "sessions", name, "trail.jsonl")
-        if sessions.get(name, {}).get("lost"):
-            lost = Result()
-            lost.set("missing")
-            report(name, lost)
-        elif segments(os.path.dirname(path)):
+        lost = sessions.get(name, {}).get("lost")
+        if not lost and segments(os.path.dirname(path)):
             report(name, verify_trail(path, name, root, sessions.get(name)))
         else:
             missing = Result()
-            missing.set("unstarted" if name not in sessions else
+            missing.set("missing" if lost else "unstarted" if name not in sessions else
                         "removed" if sessions[name]["removed"] else
                         "expired" if sessions[name]["expired"] else "missing")
             report(name, missing)

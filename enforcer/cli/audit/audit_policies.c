@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "audit/verify/verify_policies.h"
+#include "audit/verify/verify_reviews.h"
+#include "enforcer/base/cleanup.h"
+
 int audit_policies_read(struct ward_log *log, const char *session, struct ward_policy_texts *ret,
 	struct ward_err *err)
 {
@@ -45,4 +49,15 @@ void audit_policies_write(const struct ward_policy_texts *t, struct ward_buf *re
 		ward_buf_add(ret, p->meaning.data, p->meaning.len);
 		more = true;
 	}
+}
+
+int audit_beside_verify(struct ward_store *store, struct ward_log *log, const char *session,
+	const struct ward_ledger_session *known, struct ward_verify_result *ret,
+	struct ward_err *err)
+{
+	ward_cleanup_fd int dir = -1;
+	const struct ward_policy_files files = {ward_policy_files_in, &dir};
+	int r = ward_store_open_session(store, session, &dir, err);
+	r = r < 0 ? r : ward_verify_policies(log, &files, ret, err);
+	return r < 0 ? r : ward_verify_reviews(dir, known, ret, err);
 }

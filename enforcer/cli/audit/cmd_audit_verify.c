@@ -14,7 +14,6 @@
 #include "audit/verify/proof.h"
 #include "audit/verify/verify_anchored.h"
 #include "audit/verify/verify_grants.h"
-#include "audit/verify/verify_policies.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/cut.h"
 #include "enforcer/base/escape.h"
@@ -25,6 +24,7 @@
 #include "enforcer/cli/audit/audit_keys.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_policies.h"
 #include "enforcer/cli/audit/audit_bundle.h"
 #include "enforcer/cli/audit/audit_tar.h"
 #include "enforcer/cli/audit/audit_verb.h"
@@ -64,16 +64,6 @@ static int keep(struct verify *v, const char *name, const struct ward_verify_res
 	return r->state == WARD_VERIFY_INTACT ? 0 : audit_verdicts_keep(&v->verdicts, name, r, err);
 }
 
-/* The copies of policies that lie beside the trail of a session of this store. */
-static int verify_copies(struct verify *v, struct ward_log *log, const char *name,
-	struct ward_verify_result *res, struct ward_err *err)
-{
-	ward_cleanup_fd int dir = -1;
-	const struct ward_policy_files files = {ward_policy_files_in, &dir};
-	int r = ward_store_open_session(v->c->store, name, &dir, err);
-	return r < 0 ? r : ward_verify_policies(log, &files, res, err);
-}
-
 /* notes NULL: the checkpoints are not looked at. here: it is the one of a session of the store. */
 static int verify_log(struct verify *v, struct ward_log *log, const char *name, bool here,
 	const struct ward_checkpoint_list *notes, struct ward_err *err)
@@ -82,8 +72,10 @@ static int verify_log(struct verify *v, struct ward_log *log, const char *name, 
 	int r = v->c->n_keys ? ward_verify_public(log, notes, v->c->keys, v->c->n_keys, &res, err)
 			     : ward_verify_trail(log, name, v->root,
 				       ward_ledger_view_find(&v->ledger, name), notes, &res, err);
+	/* With public keys alone nothing is known of what came after the session. */
 	if (r == 0 && here)
-		r = verify_copies(v, log, name, &res, err);
+		r = audit_beside_verify(v->c->store, log, name,
+			v->c->n_keys ? NULL : ward_ledger_view_find(&v->ledger, name), &res, err);
 	if (r == 0)
 		r = ward_verify_grants(log, &res, err);
 	if (r == 0)
@@ -131,9 +123,8 @@ static int verify_session(struct verify *v, const char *name, struct ward_err *e
 			known->removed_time, known->removed_by,
 			known->removed_reason[0] ? ": " : "", known->removed_reason);
 	} else if (v->c->n_keys == 0 && known && known->expired) {
-		res.state = WARD_VERIFY_EXPIRED;
-		snprintf(res.text, sizeof(res.text), "%s, kept as long as its policy wanted",
-			known->expired_time);
+		ward_verify_say(&res, WARD_VERIFY_EXPIRED, 0,
+			"%s, kept as long as its policy wanted", known->expired_time);
 	}
 	report(v, name, &res);
 	return 0;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/tree/executed.h"
 
@@ -26,45 +28,60 @@ static int open_store(struct ward_review_meant *m, struct ward_err *err)
 	return r < 0 ? r : ward_store_open(path, false, &m->store, err);
 }
 
-/* Is it a session of this project? */
-static bool is_of(const struct ward_review_meant *m, int dir_fd)
+static bool is_ours(const struct ward_review_meant *m, char *const *roots, size_t n)
 {
-	ward_cleanup(ward_changes_clear) struct ward_review_changes c = {.v = NULL};
-	struct ward_err err = WARD_ERR_INIT;
-	size_t n = ward_policy_settings(m->place.policy)->n_trees;
-	bool found = false;
-	if (ward_changes_read(dir_fd, &c, &err) < 0)
-		return false;
-	for (size_t i = 0; i < c.n_roots; i++)
-		for (size_t k = 0; k < n; k++)
-			found = found || (m->place.sources[k] &&
-						 strcmp(c.roots[i], m->place.sources[k]) == 0);
-	return found;
+	size_t n_trees = ward_policy_settings(m->place.policy)->n_trees;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_trees; k++)
+			if (m->place.sources[k] && strcmp(roots[i], m->place.sources[k]) == 0)
+				return true;
+	return false;
 }
 
-static int find_last(struct ward_review_meant *m, struct ward_err *err)
+/* Is it a session of this project? When it was staged or applied last, in ns; 0: no. */
+static uint64_t is_of(const struct ward_review_meant *m, const char *session, bool applied)
+{
+	ward_cleanup(ward_changes_clear) struct ward_review_changes c = {.v = NULL};
+	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup_fd int dir = -1;
+	struct stat st;
+	if (ward_reviews_open(ward_store_dir(m->store), session, &dir) < 0)
+		return 0;
+	if (applied) {
+		if (ward_applied_of(dir, &done, &err) < 0)
+			ward_sayf("session %s: %s", session, err.text);
+		return done.n && is_ours(m, done.roots, done.n_roots)
+			       ? done.steps[done.n_steps - 1].begun_ns
+			       : 0;
+	}
+	/* The journal ends with the session. */
+	if (fstatat(dir, "journal", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		ward_changes_read(dir, &c, &err) < 0 || !is_ours(m, c.roots, c.n_roots))
+		return 0;
+	return (uint64_t)st.st_mtim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+static int find_last(struct ward_review_meant *m, bool applied, struct ward_err *err)
 {
 	int fd = openat(
 		ward_store_dir(m->store), REVIEWS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct timespec best = {.tv_sec = 0};
+	uint64_t best = 0;
 	for (struct dirent *e = NULL; d && (e = readdir(d));) {
-		struct stat st;
-		ward_cleanup_fd int dir = -1;
-		if (e->d_name[0] == '.' ||
-			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-			(st.st_mtim.tv_sec < best.tv_sec ||
-				(st.st_mtim.tv_sec == best.tv_sec &&
-					st.st_mtim.tv_nsec <= best.tv_nsec)) ||
-			ward_reviews_open(ward_store_dir(m->store), e->d_name, &dir) < 0 ||
-			!is_of(m, dir))
+		uint64_t at = e->d_name[0] == '.' ? 0 : is_of(m, e->d_name, applied);
+		if (at <= best)
 			continue;
-		best = st.st_mtim;
+		best = at;
 		free(m->session);
 		m->session = strdup(e->d_name);
 	}
 	if (m->session)
 		return 0;
+	if (applied)
+		return ward_err_set(err, -ENOENT,
+			"no session of this project has been applied, or it was longer ago than "
+			"[review] keep");
 	return ward_err_set(err, -ENOENT,
 		"no session of this project has staged changes (wardfs run --review -- CMD stages them)");
 }
@@ -81,57 +98,83 @@ static int check_ended(const struct ward_review_meant *m, struct ward_err *err)
 	return 0;
 }
 
-static void open_roots(struct ward_review_meant *m)
+static void open_roots(const struct ward_review_meant *m, char *const *roots, size_t n, int *ret,
+	const char **ret_trees)
 {
 	const struct ward_settings *s = ward_policy_settings(m->place.policy);
-	for (size_t i = 0; i < m->changes.n_roots && i < 16; i++)
+	for (size_t i = 0; i < n && i < 16; i++)
 		for (size_t k = 0; k < s->n_trees; k++) {
-			if (m->roots[i] >= 0 || !m->place.sources[k] ||
-				strcmp(m->changes.roots[i], m->place.sources[k]) != 0)
+			if (ret[i] >= 0 || !m->place.sources[k] ||
+				strcmp(roots[i], m->place.sources[k]) != 0)
 				continue;
-			m->roots[i] = open(
+			ret[i] = open(
 				m->place.sources[k], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			m->trees[i] = s->trees[k].path;
+			ret_trees[i] = s->trees[k].path;
 		}
 }
 
-int ward_review_meant_find(const char *session, struct ward_review_meant *m, struct ward_err *err)
+void ward_review_meant_init(struct ward_review_meant *m)
 {
 	*m = (struct ward_review_meant){.dir_fd = -1};
 	for (size_t i = 0; i < 16; i++)
-		m->roots[i] = -1;
+		m->roots[i] = m->undo_roots[i] = -1;
+}
+
+static int read_all(struct ward_review_meant *m, struct ward_err *err)
+{
+	const char *trees[16];
+	int r = ward_applied_of(m->dir_fd, &m->applied, err);
+	m->discarded = faccessat(m->dir_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+	if (r == 0 && m->discarded && !m->applied.n_steps)
+		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
+	if (r == 0 && !m->discarded)
+		r = ward_changes_read(m->dir_fd, &m->changes, err);
+	if (r == 0 && !m->discarded)
+		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
+	if (r == 0) {
+		open_roots(m, m->changes.roots, m->changes.n_roots, m->roots, m->trees);
+		open_roots(m, m->applied.roots, m->applied.n_roots, m->undo_roots, trees);
+	}
+	return r;
+}
+
+int ward_review_meant_find(
+	const char *session, bool applied, struct ward_review_meant *m, struct ward_err *err)
+{
+	ward_review_meant_init(m);
 	int r = ward_policy_place_find(NULL, &m->place, err);
 	if (r == 0)
 		r = ward_policy_place_need(&m->place, err);
 	if (r == 0)
 		r = open_store(m, err);
+	if (r == 0)
+		ward_applied_expire(
+			ward_store_dir(m->store), ward_clock_real_ns() / WARD_NS_PER_SEC);
 	if (r == 0 && session)
 		r = (m->session = strdup(session)) ? 0 : -ENOMEM;
 	else if (r == 0)
-		r = find_last(m, err);
+		r = find_last(m, applied, err);
 	if (r == 0 && (strchr(m->session, '/') || m->session[0] == '.'))
 		r = ward_err_set(err, -EINVAL, "'%s' is no session", m->session);
 	if (r == 0)
 		r = check_ended(m, err);
 	if (r == 0 && (r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->dir_fd)) < 0)
 		r = ward_err_set(err, r, "session %s has no staged changes", m->session);
-	if (r == 0)
-		r = ward_changes_read(m->dir_fd, &m->changes, err);
-	if (r == 0)
-		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
-	if (r == 0)
-		open_roots(m);
-	return r;
+	return r == 0 ? read_all(m, err) : r;
 }
 
 void ward_review_meant_clear(struct ward_review_meant *m)
 {
-	for (size_t i = 0; i < 16; i++)
+	for (size_t i = 0; i < 16; i++) {
 		if (m->roots[i] >= 0)
 			close(m->roots[i]);
+		if (m->undo_roots[i] >= 0)
+			close(m->undo_roots[i]);
+	}
 	if (m->dir_fd >= 0)
 		close(m->dir_fd);
 	ward_changes_clear(&m->changes);
+	ward_applied_clear(&m->applied);
 	ward_store_close(m->store);
 	ward_policy_place_clear(&m->place);
 	free(m->session);
@@ -156,7 +199,8 @@ const char *ward_review_flag(const struct ward_review_meant *m, const struct war
 	if (c->kind != WARD_CHANGE_REMOVED && c->mode & (S_ISUID | S_ISGID) && !S_ISDIR(c->type) &&
 		(!c->has_base || c->base.mode != c->mode))
 		return "setuid or setgid";
-	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path))
+	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path) &&
+		!ward_change_is_git_state(c->path))
 		return "this host may execute it";
 	if (S_ISLNK(c->type) && c->object && m->roots[c->root] >= 0 && leads_out(m, c))
 		return "a link that leads out of the project";

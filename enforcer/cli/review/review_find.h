@@ -15,14 +15,20 @@ struct ward_review_meant {
 	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
 	const char *trees[16]; /* sandbox paths of the same; borrowed */
 	char digest[WARD_REVIEW_DIGEST_SIZE];
+	bool discarded; /* there are no changes any more */
+	struct ward_applied applied;
+	int undo_roots[16]; /* as `roots`, of the directories of `applied` */
 };
 
+void ward_review_meant_init(struct ward_review_meant *m);
+
 /*
- * session NULL: the last one of this project that staged anything. Refuses one that still runs.
- * Acts on files as the project's owner. Clear it also on failure.
+ * session NULL: the last one of this project that staged anything; with `applied`, the one of which
+ * something was applied last. Refuses one that still runs. Acts on files as the project's owner.
+ * Clear it also on failure.
  */
-int ward_review_meant_find(
-	const char *session, struct ward_review_meant *ret, struct ward_err *err) ward_must_check;
+int ward_review_meant_find(const char *session, bool applied, struct ward_review_meant *ret,
+	struct ward_err *err) ward_must_check;
 void ward_review_meant_clear(struct ward_review_meant *m);
 
 /* What is said of a change besides: "", or why it is applied only where it is named itself. */

@@ -5,23 +5,8 @@
 # timeout: 600
 # shellcheck disable=SC2016
 set -eu
-. "$WARD_SRC/tests/lib.sh"
+. "$WARD_SRC/tests/cases/run/lib/review.sh"
 
-PROJECT=$WARD_TMP/project
-OUTSIDE=$WARD_TMP/outside
-fresh() {
-	cd "$WARD_TMP"
-	rm -rf "$PROJECT" "$OUTSIDE"
-	project "$PROJECT"
-	cd "$PROJECT"
-	mkdir "$OUTSIDE" d gone
-	for f in changed removed renamed d/one d/two gone/a untouched; do echo "old $f" >"$f"; done
-	echo secret >"$OUTSIDE/target"
-	own
-}
-# Root's sessions belong to whom the project belongs to.
-own() { chown -R --reference="$PROJECT" "$PROJECT"/*; }
-digest() { find . -type f ! -path './.git/*' -exec sha256sum {} + | sort -k2; }
 CHANGES='echo new >>changed; rm removed; mv renamed moved; mv d e; echo more >>e/two; rm -r gone
 	mkdir gone sub; echo b >gone/b; echo z >sub/z; ln -s changed link; mkfifo pipe
 	[ "$(cat changed)" = "old changed
@@ -58,13 +43,41 @@ has "$ERR" "pipe: not applied"
 [ "$(cat e/two)" = "old d/two
 more" ] && [ "$(ls gone)" = b ] && [ "$(readlink link)" = changed ] || fail "apply: $ERR; $(find . -path ./.git -prune -o -print)"
 [ "$(cat untouched)" = "old untouched" ] || fail "an unchanged file was touched"
-left=$(find . -name '.wardfs-apply*')
-[ -z "$left" ] || fail "left behind: $left"
+no_rest
 after=$(digest)
 expect 1 "$WARDFS" review apply
 [ "$(digest)" = "$after" ] || fail "a second apply changed something"
 expect 0 "$WARDFS" review discard
-expect 125 "$WARDFS" review one
+expect 0 "$WARDFS" review one
+has "$OUT" "session one: discarded"
+expect 0 "$WARDFS" run --review -s none -- sh -c 'echo x >changed'
+expect 0 "$WARDFS" review discard
+expect 125 "$WARDFS" review none
+
+echo "--- discard, of a part"
+fresh
+before=$(digest)
+expect 0 "$WARDFS" run --review -s part -- sh -c 'echo new >>changed; echo new >>d/one; rm removed; mv renamed moved; echo x >added'
+expect 0 "$WARDFS" review discard changed d
+has "$OUT" "2 discarded"
+expect 125 "$WARDFS" review discard changed
+has "$ERR" "no change is named so"
+expect 0 "$WARDFS" review discard removed moved
+expect 0 "$WARDFS" review
+hasnt "$OUT" "changed
+"
+expect 0 "$WARDFS" review diff --name-status
+[ "$OUT" = "$(printf 'A\tadded')" ] || fail "left: $OUT"
+expect 0 "$WARDFS" review apply
+[ "$(digest | grep -v ' ./added$')" = "$before" ] && [ "$(cat added)" = x ] || fail "what was discarded was applied"
+list=$XDG_STATE_HOME/wardfs/reviews/part/discarded
+for line in 'D 2 0 ../x;' 'D 9 0 x;' 'N 1;' 'D 2 0 a%2F..%2Fb;' 'x'; do
+	cp "$list" "$WARD_TMP/list"
+	echo "$line" >>"$list"
+	expect 125 "$WARDFS" review part
+	has "$ERR" "damaged"
+	cp "$WARD_TMP/list" "$list"
+done
 
 echo "--- discard"
 fresh
@@ -118,6 +131,35 @@ expect 1 "$WARDFS" review apply
 expect 0 "$WARDFS" review apply out
 [ -L out ] || fail "control: by its name it is applied"
 
+echo "--- what was shown is what is applied"
+fresh
+expect 0 "$WARDFS" run --review -s shown -- sh -c 'echo new >>changed'
+expect 0 "$WARDFS" review
+manifest=$(echo "$OUT" | sed -n 's/^manifest //p')
+object=$(ls -d "$XDG_STATE_HOME"/wardfs/reviews/shown/objects/*)
+cp -a "$object" "$WARD_TMP/object"
+echo forged >>"$object"
+expect 125 "$WARDFS" review apply --manifest "$manifest"
+has "$ERR" "what is staged is not what --manifest says"
+[ "$(cat changed)" = "old changed" ] || fail "what was not shown was applied"
+cp -a "$WARD_TMP/object" "$object"
+expect 0 "$WARDFS" review apply --manifest "$manifest"
+
+echo "--- a file that today's policy hides is not overwritten, and not removed"
+fresh
+expect 0 "$WARDFS" run --review -s hidden -- sh -c 'echo new >changed; rm removed; echo x >d/new; echo y >added'
+expect 0 "$WARDFS" policy add --guard hide changed
+expect 0 "$WARDFS" policy add --guard hide removed
+expect 0 "$WARDFS" policy add --guard hide /workspace/d/new
+expect 1 "$WARDFS" review apply
+has "$ERR" "changed: not applied: today's policy refuses it"
+has "$ERR" "removed: not applied: today's policy refuses it"
+[ "$(cat changed removed)" = "old changed
+old removed" ] && [ ! -e d/new ] && [ "$(cat added)" = y ] || fail "a hidden file was changed"
+rm "$XDG_CONFIG_HOME"/wardfs/projects/*.policy
+expect 0 "$WARDFS" review apply
+[ "$(cat changed)" = new ] && [ ! -e removed ] || fail "control: without the guards it is applied"
+
 echo "--- the store is out of the session's reach"
 fresh
 store=$(echo "$XDG_STATE_HOME"/wardfs/reviews)
@@ -157,8 +199,7 @@ for i in 1 2 3 4 5 6; do
 	done
 	expect 0 "$WARDFS" review apply
 	[ "$(cat f1)" = "new 1" ] && [ "$(cat f60)" = "new 60" ] || fail "another apply did not finish"
-	left=$(find . -name '.wardfs-apply*')
-	[ -z "$left" ] || fail "left behind: $left"
+	no_rest
 done
 
 echo "--- names with control characters are escaped"

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which changes the paths of the command line name. */
+#include "enforcer/cli/review/review_named.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* PATH names the change itself; *ret_beneath: it names a directory above, or fits. */
+static bool names(const char *arg, const struct ward_change *c, bool *ret_beneath)
+{
+	size_t len = strlen(arg);
+	while (len && arg[len - 1] == '/')
+		len--;
+	if (len > 1 && !strncmp(arg, "./", 2)) {
+		arg += 2;
+		len -= 2;
+	}
+	const char *paths[] = {c->path, c->from};
+	bool itself = false;
+	for (size_t i = 0; i < 2 && paths[i]; i++) {
+		itself = itself || (strlen(paths[i]) == len && !strncmp(paths[i], arg, len));
+		*ret_beneath = *ret_beneath || (len == 1 && *arg == '.') ||
+			       (!strncmp(paths[i], arg, len) && paths[i][len] == '/') ||
+			       fnmatch(arg, paths[i], FNM_LEADING_DIR) == 0;
+	}
+	return itself;
+}
+
+bool review_is_meant(const struct review_args *a, const struct ward_change *c, bool *ret_itself)
+{
+	bool meant = !a->n_paths, beneath = false;
+	*ret_itself = false;
+	for (size_t i = 0; i < a->n_paths; i++) {
+		bool itself = names(a->paths[i], c, &beneath);
+		*ret_itself = *ret_itself || itself;
+		meant = meant || itself || beneath;
+	}
+	return meant;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enforcer/review/content.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <linux/xattr.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "enforcer/base/cleanup.h"
+#include "enforcer/base/fd.h"
+#include "enforcer/review/host_file.h"
+
+#define PIECE (64U << 10) /* what malloc(3) takes from its heap */
+
+static int copy_bytes(int from, int to)
+{
+	if (ioctl(to, FICLONE, from) == 0)
+		return 0;
+	ward_cleanup_free char *buf = malloc(PIECE);
+	struct stat st;
+	if (!buf)
+		return -ENOMEM;
+	if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
+		return -errno;
+	for (off_t at = 0; at < st.st_size;) {
+		off_t data = lseek(from, at, SEEK_DATA);
+		if (data < 0)
+			return errno == ENXIO ? 0 : -errno;
+		ssize_t n = pread(from, buf, PIECE, data);
+		if (n > 0)
+			n = pwrite(to, buf, (size_t)n, data);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return 0;
+		at = data + (n > 0 ? n : 0);
+	}
+	return 0;
+}
+
+static int copy_xattrs(int from, int to)
+{
+	ssize_t len = flistxattr(from, NULL, 0);
+	if (len <= 0)
+		return len == 0 || errno == EOPNOTSUPP ? 0 : -errno;
+	ward_cleanup_free char *names = malloc(XATTR_LIST_MAX), *value = malloc(XATTR_SIZE_MAX);
+	if (!names || !value)
+		return -ENOMEM;
+	len = flistxattr(from, names, XATTR_LIST_MAX);
+	if (len < 0)
+		return -errno;
+	for (const char *n = names; n < names + len; n += strlen(n) + 1) {
+		if (strncmp(n, XATTR_USER_PREFIX, XATTR_USER_PREFIX_LEN) != 0 &&
+			strcmp(n, XATTR_NAME_POSIX_ACL_ACCESS) != 0)
+			continue;
+		ssize_t size = fgetxattr(from, n, value, XATTR_SIZE_MAX);
+		if (size < 0 || fsetxattr(to, n, value, (size_t)size, 0) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* A file that stands in for another one is whose that was. */
+static int give(int dir, const char *name, const struct ward_review_base *base)
+{
+	struct stat st;
+	if (!base)
+		return 0;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (st.st_uid == base->uid && st.st_gid == base->gid)
+		return 0;
+	return fchownat(dir, name, base->uid, base->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int copy_regular(
+	int from, int to_dir, const char *to_name, const struct ward_review_base *base)
+{
+	struct stat st;
+	ward_cleanup_fd int to =
+		openat(to_dir, to_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to < 0)
+		return -errno;
+	int r = copy_bytes(from, to);
+	/* The owner first: giving a file away takes setuid from it. */
+	if (r == 0)
+		r = give(to_dir, to_name, base);
+	if (r == 0)
+		r = copy_xattrs(from, to);
+	if (r == 0 && (fstat(from, &st) < 0 || fchmod(to, st.st_mode & 07777) < 0 ||
+			      futimens(to, (struct timespec[2]){st.st_atim, st.st_mtim}) < 0))
+		r = -errno;
+	return r;
+}
+
+static int open_regular(int dir, const char *name)
+{
+	return ward_fd_open_regular(dir, name, O_RDONLY);
+}
+
+int ward_content_copy(int dir, const char *name, mode_t type, int to_dir, const char *to,
+	const struct ward_review_base *base)
+{
+	char target[PATH_MAX];
+	int r;
+	if (S_ISREG(type)) {
+		ward_cleanup_fd int from = open_regular(dir, name);
+		r = from < 0 ? from : copy_regular(from, to_dir, to, base);
+	} else if (S_ISLNK(type)) {
+		ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+		if (n < 0)
+			return -errno;
+		target[n] = '\0';
+		r = symlinkat(target, to_dir, to) < 0 ? -errno : give(to_dir, to, base);
+	} else {
+		return -EOPNOTSUPP;
+	}
+	if (r < 0 && r != -EEXIST)
+		(void)unlinkat(to_dir, to, 0);
+	return r;
+}
+
+int ward_content_same(int dir, const char *name, int dir2, const char *name2, mode_t type)
+{
+	char a[PATH_MAX], b[PATH_MAX];
+	if (S_ISLNK(type)) {
+		ssize_t n = readlinkat(dir, name, a, sizeof(a));
+		ssize_t m = readlinkat(dir2, name2, b, sizeof(b));
+		return n >= 0 && n == m && memcmp(a, b, (size_t)n) == 0;
+	}
+	ward_cleanup_fd int fd = open_regular(dir, name);
+	ward_cleanup_fd int fd2 = fd < 0 ? -1 : open_regular(dir2, name2);
+	return fd < 0 ? fd : fd2 < 0 ? fd2 : ward_host_same_content(fd, fd2);
+}
+
+static int digest_file(int dir, const char *name, struct sha256_ctx *hash)
+{
+	ward_cleanup_fd int fd = open_regular(dir, name);
+	ward_cleanup_free char *buf = fd < 0 ? NULL : malloc(PIECE);
+	if (fd < 0)
+		return fd == -EINVAL || fd == -ELOOP ? -ESTALE : fd;
+	if (!buf)
+		return -ENOMEM;
+	for (ssize_t n; (n = read(fd, buf, PIECE)) != 0;) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		sha256_update(hash, (size_t)n, (const uint8_t *)buf);
+	}
+	return 0;
+}
+
+int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE])
+{
+	struct sha256_ctx hash;
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	char to[PATH_MAX];
+	int r = 0;
+	sha256_init(&hash);
+	if (S_ISREG(type)) {
+		r = digest_file(dir, name, &hash);
+	} else if (S_ISLNK(type)) {
+		ssize_t n = readlinkat(dir, name, to, sizeof(to));
+		r = n < 0 ? (errno == EINVAL ? -ESTALE : -errno) : 0;
+		if (n >= 0)
+			sha256_update(&hash, (size_t)n, (const uint8_t *)to);
+	} else {
+		memcpy(ret, "-", 2);
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	sha256_digest(&hash, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+	return 0;
+}
