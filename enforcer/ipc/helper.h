@@ -55,6 +55,11 @@ enum ward_fd_number {
 #define WARD_POLICY_TREES_MAX 8
 #define WARD_TREES_MAX (WARD_POLICY_TREES_MAX + 1)
 /*
+ * Bytes of the journal of a review session (fs/review/journal.h): a million new files. Whoever
+ * reads it has several times as much in memory, and nobody counts that for the session.
+ */
+#define WARD_REVIEW_JOURNAL_MAX (64ULL << 20)
+/*
  * Where a kept home is seen ([home] mode = project). Not the owner's own path: nothing may stand
  * beneath a tree that comes and goes, and the project and the tool chains do stand beneath that.
  */

@@ -28,6 +28,9 @@
 #include "enforcer/review/recover.h"
 #include "enforcer/review/units.h"
 
+/* Of looks at all that moves. */
+#define ROUNDS_MAX 64U
+
 typedef void (*one_fn)(struct ward_one *o);
 
 static void do_one(struct ward_applying *w, size_t i, one_fn fn)
@@ -133,29 +136,129 @@ static bool settled(enum ward_apply_end e)
 	return e == WARD_APPLY_DONE || e == WARD_APPLY_ALREADY;
 }
 
-/* What moves may wait for another one that moves: until a round has done nothing. Beneath first for
- * what goes, above first for what comes. */
-static void do_moves(struct ward_applying *w, const bool *wanted)
+static bool failed(enum ward_apply_end e)
+{
+	return e == WARD_APPLY_CONFLICT || e == WARD_APPLY_REFUSED || e == WARD_APPLY_FAILED;
+}
+
+/* What has to move before others can, by number; NONE: nothing has. */
+#define NONE SIZE_MAX
+
+struct order {
+	struct ward_applying *w;
+	const bool *wanted;
+	size_t *by_from; /* the renames, by where they are from; owned */
+	size_t n;
+	size_t *waiting; /* room for all; owned */
+	bool *met;	 /* in this round; owned */
+};
+
+static int by_origin(const void *x, const void *y, void *changes)
+{
+	const struct ward_change *v = ((const struct ward_review_changes *)changes)->v;
+	const struct ward_change *c = &v[*(const size_t *)x], *d = &v[*(const size_t *)y];
+	if (c->from_root != d->from_root)
+		return c->from_root < d->from_root ? -1 : 1;
+	return strcmp(c->from, d->from);
+}
+
+static int order_make(struct ward_applying *w, const bool *wanted, struct order *ret)
 {
 	const struct ward_review_changes *c = w->a->changes;
+	const size_t n = c->n ? c->n : 1;
+	*ret = (struct order){.w = w,
+		.wanted = wanted,
+		.by_from = calloc(n, sizeof(size_t)),
+		.waiting = calloc(n, sizeof(size_t)),
+		.met = calloc(n, sizeof(bool))};
+	if (!ret->by_from || !ret->waiting || !ret->met)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++)
+		if (wanted[i] && c->v[i].kind == WARD_CHANGE_RENAMED)
+			ret->by_from[ret->n++] = i;
+	if (ret->n)
+		qsort_r(ret->by_from, ret->n, sizeof(size_t), by_origin, (void *)c);
+	return 0;
+}
+
+static void order_clear(struct order *o)
+{
+	free(o->by_from);
+	free(o->waiting);
+	free(o->met);
+}
+
+/* The rename that makes room for change i. */
+static size_t makes_room(const struct order *o, size_t i)
+{
+	const struct ward_change *v = o->w->a->changes->v, *c = &v[i];
+	size_t low = 0, high = o->n;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+		const struct ward_change *m = &v[o->by_from[mid]];
+		const int r = m->from_root != c->root ? (m->from_root < c->root ? -1 : 1)
+						      : strcmp(m->from, c->path);
+		if (r == 0)
+			return o->by_from[mid];
+		if (r < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NONE;
+}
+
+static void move_one(struct ward_applying *w, size_t i)
+{
+	const struct ward_change *v = &w->a->changes->v[i];
+	do_one(w, i,
+		is_dir_gone(v)		       ? ward_one_rmdir
+		: v->kind == WARD_CHANGE_ADDED ? ward_one_mkdir
+					       : ward_one_rename);
+}
+
+/* Change i, and before it whatever makes room for it. True: something was done. */
+static bool move_in_order(struct order *o, size_t i)
+{
+	size_t n = 0;
+	bool done = false;
+	for (size_t k = i; k != NONE && !o->met[k] && !settled(o->w->a->ends[k]);
+		k = o->w->a->dry ? NONE : makes_room(o, k)) {
+		o->met[k] = true;
+		o->waiting[n++] = k;
+	}
+	while (n-- > 0) {
+		move_one(o->w, o->waiting[n]);
+		done = done || settled(o->w->a->ends[o->waiting[n]]);
+	}
+	return done;
+}
+
+/*
+ * What moves may wait for another one that moves, or for a directory to become empty: until a round
+ * has done nothing. Beneath first for what goes, above first for what comes. A session can make any
+ * number of rounds necessary: what is left then is for another apply.
+ */
+static int do_moves(struct ward_applying *w, const bool *wanted)
+{
+	const struct ward_review_changes *c = w->a->changes;
+	struct order o;
 	bool more = true;
-	for (size_t round = 0; more && round <= c->n; round++) {
+	int r = order_make(w, wanted, &o);
+	for (size_t round = 0; r == 0 && more && round <= ROUNDS_MAX; round++) {
 		more = false;
+		memset(o.met, 0, c->n * sizeof(*o.met));
 		for (size_t k = 0; k < 2 * c->n; k++) {
 			size_t i = k < c->n ? c->n - 1 - k : k - c->n;
 			const struct ward_change *v = &c->v[i];
-			if (!wanted[i] || !moves(v) || settled(w->a->ends[i]) ||
-				is_dir_gone(v) != (k < c->n))
-				continue;
-			do_one(w, i,
-				is_dir_gone(v)		       ? ward_one_rmdir
-				: v->kind == WARD_CHANGE_ADDED ? ward_one_mkdir
-							       : ward_one_rename);
-			more = more || settled(w->a->ends[i]);
+			if (wanted[i] && moves(v) && is_dir_gone(v) == (k < c->n))
+				more = move_in_order(&o, i) || more;
 		}
 		if (w->a->dry)
 			more = false;
 	}
+	order_clear(&o);
+	return r;
 }
 
 /* Moves are announced together, and those that did not come about are taken back. */
@@ -191,20 +294,39 @@ static void stop(struct ward_one *o)
 		"somebody changed at this moment what it goes together with");
 }
 
-/* In the order of their kinds; behind one that could not be put nothing more of its unit is. */
-static void put_all(struct ward_applying *w)
+/* Nothing of a unit stays done, or is still done, of which a member failed. */
+static void settle_failed(struct ward_applying *w, uint32_t unit)
 {
 	const struct ward_review_changes *c = w->a->changes;
+	for (size_t k = c->n; k-- > 0;) {
+		if (w->unit[k] != unit)
+			continue;
+		if (w->ready[k])
+			do_one(w, k, stop);
+		else if (w->number[k] && w->a->ends[k] == WARD_APPLY_DONE &&
+			 (has_content(&c->v[k]) || is_file_gone(&c->v[k])))
+			do_one(w, k, ward_one_back);
+	}
+}
+
+/* In the order of their kinds. */
+static void put_all(struct ward_applying *w, const bool *wanted)
+{
+	const struct ward_review_changes *c = w->a->changes;
+	uint32_t last = 0;
+	/* Since the units were looked at, somebody may have been there. */
+	for (size_t i = 0; i < c->n; i++)
+		if (wanted[i] && w->unit[i] && w->unit[i] != last && failed(w->a->ends[i])) {
+			last = w->unit[i];
+			settle_failed(w, last);
+		}
 	for (unsigned order = 0; order < WARD_UNIT_ORDERS; order++)
 		for (size_t i = 0; i < c->n; i++) {
 			if (!w->ready[i] || ward_unit_order(c->v[i].path) != order)
 				continue;
 			do_one(w, i, ward_one_put);
-			if (!w->unit[i] || settled(w->a->ends[i]))
-				continue;
-			for (size_t k = 0; k < c->n; k++)
-				if (w->ready[k] && w->unit[k] == w->unit[i])
-					do_one(w, k, stop);
+			if (w->unit[i] && failed(w->a->ends[i]))
+				settle_failed(w, w->unit[i]);
 		}
 }
 
@@ -219,7 +341,7 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 	int r = any ? to_disk(w) : 0;
 	if (r == 0) {
 		(void)do_ready(w, ward_one_remove);
-		do_moves(w, wanted);
+		r = do_moves(w, wanted);
 	}
 	take_back(w);
 	if (r == 0) {
@@ -227,7 +349,7 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 		r = do_ready(w, NULL) ? to_disk(w) : 0;
 	}
 	if (r == 0)
-		put_all(w);
+		put_all(w, wanted);
 	else
 		(void)do_ready(w, drop);
 	if (r == 0) {
@@ -240,11 +362,6 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 }
 
 /* --- units --- */
-
-static bool failed(enum ward_apply_end e)
-{
-	return e == WARD_APPLY_CONFLICT || e == WARD_APPLY_REFUSED || e == WARD_APPLY_FAILED;
-}
 
 /* A lock of git's means that a program of the host is at work there. */
 static bool is_locked(struct ward_applying *w, size_t i)
@@ -378,8 +495,9 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 	w.number = calloc(n, sizeof(*w.number));
 	w.ready = calloc(n, sizeof(*w.ready));
 	w.unit = calloc(n, sizeof(*w.unit));
+	w.came = calloc(n, sizeof(*w.came));
 	ward_cleanup_free bool *still = calloc(n, sizeof(*still));
-	int r = w.number && w.ready && w.unit && still
+	int r = w.number && w.ready && w.unit && w.came && still
 			? ward_units_find(a->changes, a->outside, w.unit)
 			: -ENOMEM;
 	if (r < 0)
@@ -406,6 +524,7 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 	free(w.number);
 	free(w.ready);
 	free(w.unit);
+	free(w.came);
 	(void)flock(a->dir_fd, LOCK_UN);
 	return r;
 }

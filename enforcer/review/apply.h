@@ -12,6 +12,7 @@ struct ward_applying {
 	uint32_t next;	  /* the number of the next change */
 	uint32_t *number; /* of each change in the log; 0: it is not there */
 	bool *ready;	  /* it has been looked at, and waits to be done */
+	uint64_t *came;	  /* the inode that was put there */
 	uint32_t *unit;	  /* as ward_units_find() has it */
 };
 
@@ -39,6 +40,8 @@ void ward_one_link(struct ward_one *o);
 /* Content: made ready; put there. */
 void ward_one_write(struct ward_one *o);
 void ward_one_put(struct ward_one *o);
+/* It was put there or removed, and is taken back: what it goes together with could not be. */
+void ward_one_back(struct ward_one *o);
 /* Permissions of a directory. */
 void ward_one_mode(struct ward_one *o);
 /* It is about to be done: is in the log from now on. */

@@ -86,6 +86,12 @@ static bool goes_first(const struct ward_one *o)
 	       ward_changes_find(o->w->a->changes, o->c->root, o->c->path, WARD_CHANGE_REMOVED);
 }
 
+/* Another name of it that came or went changed its st_ctime; so did one that was renamed. */
+static bool has_moved(const struct ward_change *c, const struct ward_review_base *now)
+{
+	return c->moved || now->nlink != c->base.nlink;
+}
+
 /* Is it what the session saw? Of a directory neither size nor times tell anything: what is in it is
  * looked at. `moved`: ctime may be another one. */
 static bool is_base(
@@ -109,7 +115,7 @@ void ward_one_look_gone(struct ward_one *o)
 		end(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
 	}
-	if (r < 0 || !is_base(o->c, &now, type, now.nlink != o->c->base.nlink)) {
+	if (r < 0 || !is_base(o->c, &now, type, has_moved(o->c, &now))) {
 		end(o, WARD_APPLY_CONFLICT, CHANGED);
 		return;
 	}
@@ -184,14 +190,32 @@ static int rename_at(int dir, const char *from, int dir2, const char *to)
 	return syscall(SYS_renameat2, dir, from, dir2, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
 
+/* By its descriptor: a link that somebody puts there meanwhile leads nowhere. */
+static int make_beside(const struct ward_one *o, struct ward_review_base *ret)
+{
+	mode_t type;
+	if (mkdirat(o->s.dir, o->s.beside, 0700) < 0)
+		return -errno;
+	ward_cleanup_fd int fd =
+		openat(o->s.dir, o->s.beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fchmod(fd, o->c->mode | 0300) < 0)
+		return -errno;
+	return ward_host_stat(fd, ret, &type);
+}
+
 void ward_one_mkdir(struct ward_one *o)
 {
 	struct ward_review_base now;
 	mode_t type;
 	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
-	if (r == 0 && (S_ISDIR(type) || !goes_first(o))) {
-		end(o, S_ISDIR(type) ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT,
-			S_ISDIR(type) ? "the project has it" : OTHER);
+	/* The project's directory of this name is to go elsewhere: another round. */
+	const bool moves_yet = r == 0 && o->c->has_base && is_base(o->c, &now, type, true);
+	if (r == 0 && S_ISDIR(type) && !moves_yet) {
+		end(o, WARD_APPLY_ALREADY, "the project has it");
+		return;
+	}
+	if (r == 0 && !goes_first(o) && !(moves_yet && o->w->a->dry)) {
+		end(o, WARD_APPLY_CONFLICT, OTHER);
 		return;
 	}
 	if (o->w->a->dry) {
@@ -199,11 +223,7 @@ void ward_one_mkdir(struct ward_one *o)
 		return;
 	}
 	/* Beside, so that there is never one that is half made, or that the log does not know. */
-	r = mkdirat(o->s.dir, o->s.beside, 0700) < 0 ? -errno : 0;
-	if (r == 0 && fchmodat(o->s.dir, o->s.beside, o->c->mode | 0300, 0) < 0)
-		r = -errno;
-	if (r == 0)
-		r = ward_host_stat_at(o->s.dir, o->s.beside, &now, &type);
+	r = make_beside(o, &now);
 	if (r == 0) {
 		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
 		r = rename_at(o->s.dir, o->s.beside, o->s.dir, o->s.name);
@@ -234,7 +254,7 @@ void ward_one_rename(struct ward_one *o)
 		end_errno(o, r, links ? "what is to be linked" : "what is to be renamed");
 		return;
 	}
-	if (!is_base(c, &now, type, c->moved || now.nlink != c->base.nlink)) {
+	if (!is_base(c, &now, type, has_moved(c, &now))) {
 		end(o, WARD_APPLY_CONFLICT, CHANGED);
 		return;
 	}
@@ -399,6 +419,10 @@ void ward_one_put(struct ward_one *o)
 	bool adds = !o->c->has_base;
 	int r = adds ? ward_swap_add(&o->s) : ward_swap_exchange(&o->s, &o->c->base);
 	if (r == 0) {
+		struct ward_review_base came;
+		mode_t type;
+		if (o->w->unit[o->i] && ward_host_stat_at(o->s.dir, o->s.name, &came, &type) == 0)
+			o->w->came[o->i] = came.ino;
 		end(o, WARD_APPLY_DONE, adds ? "added" : "changed");
 		return;
 	}
@@ -418,6 +442,35 @@ void ward_one_put(struct ward_one *o)
 		end_errno(o, r, adds ? "could not be added" : "could not be changed");
 	ward_swap_drop(&o->s);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+}
+
+void ward_one_back(struct ward_one *o)
+{
+	const struct ward_review_base *was = o->c->has_base ? &o->c->base : NULL;
+	struct ward_review_base came;
+	mode_t type;
+	int r = 0;
+	if (o->c->kind == WARD_CHANGE_REMOVED) {
+		if (o->s.elsewhere)
+			r = ward_content_copy(
+				o->s.keep, o->s.kept, o->c->type, o->s.dir, o->s.beside, was);
+		r = r < 0 ? r : ward_swap_add(&o->s);
+	} else {
+		r = ward_host_stat_at(o->s.dir, o->s.name, &came, &type);
+		if (r == 0 && came.ino != o->w->came[o->i])
+			r = -ESTALE;
+		r = r < 0 ? r : ward_swap_back(&o->s, o->c->type, was, &came);
+	}
+	if (r < 0) {
+		end(o, WARD_APPLY_FAILED,
+			"what it goes together with was changed at this moment: "
+			"wardfs review undo takes it back");
+		return;
+	}
+	ward_swap_drop(&o->s);
+	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+	end(o, WARD_APPLY_CONFLICT,
+		"what it goes together with was changed at this moment: it was put back");
 }
 
 void ward_one_mode(struct ward_one *o)

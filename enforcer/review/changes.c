@@ -13,109 +13,56 @@
 #include "enforcer/review/discarded.h"
 #include "enforcer/review/host_file.h"
 #include "enforcer/review/journal_read.h"
+#include "enforcer/review/seen.h"
 
-/* Directories within each other that a journal can name; a circle of them ends here. */
-#define DEPTH_MAX 4096U
-
-struct place {
-	size_t root;
-	uint32_t file;
-	const char *path;
-};
+/* All paths of a session's changes: more is nothing that a person looks at. */
+#define TEXT_MAX (256U << 20)
 
 struct work {
 	const struct ward_journal *j;
-	struct place *places; /* of the host's files that the journal knows, sorted */
-	size_t n_places;
+	struct ward_seen seen;
 	int dir_fd; /* the store's */
 	int roots[16];
+	/* Of each name: 1 + index of the one that its file of the host had before; 0: none. */
+	uint32_t *from;
+	bool *goes_on;	/* of each name: its file of the host is elsewhere now */
+	uint32_t *uses; /* of each file: names that lead to it, here or on the host, and differ */
 	struct ward_review_changes *c;
-	size_t room;
+	size_t room, text;
+	uint64_t until_ns; /* contents are compared until then; 0: all of them */
 };
 
-static int by_path(const void *a, const void *b)
+/* A change that nobody sees, or that no path can name, is none; the latter is counted. */
+static int passed_over(struct work *w, int r)
 {
-	const struct place *x = a, *y = b;
-	if (x->root != y->root)
-		return x->root < y->root ? -1 : 1;
-	int r = strcmp(x->path, y->path);
-	return r ? r : x->file < y->file ? -1 : x->file > y->file;
-}
-
-/* The last one that was found there; 0: none was. */
-static uint32_t find_place(const struct work *w, size_t root, const char *path)
-{
-	size_t low = 0, high = w->n_places;
-	const struct place want = {.root = root, .path = path, .file = UINT32_MAX};
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (by_path(&w->places[mid], &want) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	const struct place *p = low ? &w->places[low - 1] : NULL;
-	return p && p->root == root && strcmp(p->path, path) == 0 ? p->file : 0;
-}
-
-static char *join(const char *dir, const char *name)
-{
-	char *s = NULL;
-	return asprintf(&s, "%s%s%s", dir, *dir && *name ? "/" : "", name) < 0 ? NULL : s;
-}
-
-/* Where the session sees the file; NULL: nowhere (or no memory). */
-static char *seen_at(const struct work *w, uint32_t file, unsigned depth, size_t *ret_root);
-
-/* Where it sees what the host has at this path. */
-static char *seen_host(
-	const struct work *w, size_t root, const char *path, unsigned depth, size_t *ret_root)
-{
-	ward_cleanup_free char *up = strdup(path);
-	if (!up)
-		return NULL;
-	for (char *slash; (slash = strrchr(up, '/'));) {
-		*slash = '\0';
-		uint32_t file = find_place(w, root, up);
-		if (!file)
-			continue;
-		ward_cleanup_free char *dir = seen_at(w, file, depth + 1, ret_root);
-		return dir ? join(dir, path + strlen(up) + 1) : NULL;
-	}
-	*ret_root = root;
-	return strdup(path);
-}
-
-static char *seen_at(const struct work *w, uint32_t file, unsigned depth, size_t *ret_root)
-{
-	const struct ward_journal_file *f = &w->j->files[file];
-	if (depth > DEPTH_MAX)
-		return NULL;
-	if (f->entry) {
-		const struct ward_journal_name *n = &w->j->names[f->entry - 1];
-		ward_cleanup_free char *dir = seen_at(w, n->dir, depth + 1, ret_root);
-		return dir ? join(dir, n->name) : NULL;
-	}
-	if (!f->has_lower || f->left)
-		return NULL;
-	return seen_host(w, f->root, f->path, depth, ret_root);
+	w->c->n_deep += r == -ENAMETOOLONG;
+	return r == -ENOENT || r == -ENAMETOOLONG ? 0 : r;
 }
 
 /* path, from: taken. */
 static int add(struct work *w, const struct ward_change *change)
 {
 	struct ward_review_changes *c = w->c;
-	if (c->n == w->room) {
+	int r = 0;
+	w->text += strlen(change->path) + (change->from ? strlen(change->from) : 0) +
+		   (change->host ? strlen(change->host) : 0);
+	if (w->text > TEXT_MAX)
+		r = -E2BIG;
+	if (r == 0 && c->n == w->room) {
 		size_t more = w->room ? w->room * 2 : 256;
 		struct ward_change *v = reallocarray(c->v, more, sizeof(*v));
-		if (!v) {
-			free(change->path);
-			free(change->from);
-			free(change->host);
-			return -ENOMEM;
+		if (v) {
+			c->v = v;
+			w->room = more;
+		} else {
+			r = -ENOMEM;
 		}
-		c->v = v;
-		w->room = more;
+	}
+	if (r < 0) {
+		free(change->path);
+		free(change->from);
+		free(change->host);
+		return r;
 	}
 	c->v[c->n++] = *change;
 	return 0;
@@ -162,7 +109,7 @@ static int is_unchanged(const struct work *w, const struct ward_change *c)
 		return n >= 0 && n == m && memcmp(a, b, (size_t)n) == 0;
 	}
 	ward_cleanup_fd int own = openat(w->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	return own < 0 ? 0 : ward_host_same_content(fd, own);
+	return own < 0 ? 0 : ward_host_same_content(fd, own, w->until_ns);
 }
 
 /* The content of a file of the host's that the session changed, wherever it is seen now. */
@@ -171,16 +118,16 @@ static int add_staged(struct work *w, uint32_t file)
 	const struct ward_journal_file *f = &w->j->files[file];
 	struct ward_change c = {
 		.kind = WARD_CHANGE_MODIFIED, .type = f->type, .has_base = true, .base = f->base};
-	c.path = seen_at(w, file, 0, &c.root);
-	if (!c.path)
-		return 0;
+	int r = ward_seen_file(&w->seen, file, &c.path, &c.root);
+	if (r < 0)
+		return passed_over(w, r);
+	c.moved = w->uses[file] > 0;
 	/* Where it is now; where the host has it. */
-	c.moved = f->entry != 0;
 	if (c.root != f->root || strcmp(c.path, f->path) != 0) {
 		c.from = strdup(f->path);
 		c.from_root = f->root;
 	}
-	int r = look_at_object(w, file, &c);
+	r = look_at_object(w, file, &c);
 	int same = r == 0 ? is_unchanged(w, &c) : 0;
 	c.host = c.from;
 	c.host_root = c.from_root;
@@ -195,18 +142,50 @@ static int add_staged(struct work *w, uint32_t file)
 	return add(w, &c);
 }
 
-/* A name that leads to nothing, where the host has a file that is nowhere else now. */
-static int add_removed(struct work *w, const struct ward_journal_file *was)
+/* Where the host has what it has at this name: names of one file are several places. */
+static char *host_name(const struct work *w, const struct ward_journal_name *n, size_t *ret_root)
 {
+	const struct ward_journal_file *dir = &w->j->files[n->dir];
+	*ret_root = dir->root;
+	return dir->has_lower ? ward_seen_join(dir->path, n->name) : NULL;
+}
+
+/* A name that leads to nothing, where the host has a file that is nowhere else now. */
+static int add_removed(struct work *w, const struct ward_journal_name *n)
+{
+	const struct ward_journal_file *was = &w->j->files[n->was];
 	struct ward_change c = {.kind = WARD_CHANGE_REMOVED,
-		.root = was->root,
 		.type = was->type,
 		.mode = was->base.mode,
 		.size = was->base.size,
 		.has_base = true,
 		.base = was->base};
-	c.path = strdup(was->path);
+	c.moved = w->uses[n->was] > 1;
+	c.path = host_name(w, n, &c.root);
 	return c.path ? add(w, &c) : -ENOMEM;
+}
+
+/* Where the host's file of a new name comes from. */
+static int find_from(struct work *w, uint32_t index, struct ward_change *c)
+{
+	const struct ward_journal_name *n = &w->j->names[index];
+	const struct ward_journal_file *f = &w->j->files[n->file];
+	int r = 0;
+	c->kind = w->from[index] ? WARD_CHANGE_RENAMED : WARD_CHANGE_LINKED;
+	c->from_root = f->root;
+	/* Another change of its names comes first, perhaps. */
+	c->moved = w->uses[n->file] > (w->from[index] ? 2 : 1);
+	if (w->from[index])
+		c->from = host_name(w, &w->j->names[w->from[index] - 1], &c->from_root);
+	else if (!f->left)
+		c->from = strdup(f->path);
+	else
+		r = ward_seen_file(&w->seen, n->file, &c->from, &c->from_root);
+	c->mode = f->base.mode;
+	c->size = f->base.size;
+	c->has_base = true;
+	c->base = f->base;
+	return r < 0 || c->from ? r : -ENOMEM;
 }
 
 static int add_name(struct work *w, uint32_t index, const struct ward_journal_name *n)
@@ -215,33 +194,23 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 	const struct ward_journal_file *was = n->was ? &w->j->files[n->was] : NULL;
 	struct ward_change c = {.kind = WARD_CHANGE_ADDED, .type = f->type};
 	bool again = f->entry != index + 1; /* a further name */
-	ward_cleanup_free char *dir = seen_at(w, n->dir, 0, &c.root);
-	if (!dir)
-		return 0;
-	c.path = join(dir, n->name);
-	if (!c.path)
-		return -ENOMEM;
-	int r = 0;
+	int r = ward_seen_name(&w->seen, n, &c.path, &c.root);
+	if (r < 0)
+		return passed_over(w, r);
 	if (f->has_lower) {
-		c.kind = again || !f->left ? WARD_CHANGE_LINKED : WARD_CHANGE_RENAMED;
-		/* A further name of a file that moves is made where it will be. */
-		c.moved = again && f->left;
-		c.from_root = f->root;
-		c.from = c.moved ? seen_at(w, n->file, 0, &c.from_root) : strdup(f->path);
-		c.mode = f->base.mode;
-		c.size = f->base.size;
-		c.has_base = true;
-		c.base = f->base;
-		r = c.from ? 0 : -ENOMEM;
+		r = find_from(w, index, &c);
 	} else if (again) {
 		c.kind = WARD_CHANGE_LINKED;
-		c.from = seen_at(w, n->file, 0, &c.from_root);
-		r = c.from ? 0 : -ENOMEM;
+		r = ward_seen_file(&w->seen, n->file, &c.from, &c.from_root);
 	} else {
 		r = look_at_object(w, n->file, &c);
 		/* In the place of a file that is nowhere else: the file has changed. */
-		if (was && !was->entry && was->type == f->type) {
+		if (was && !w->goes_on[index] && was->type == f->type) {
 			c.kind = S_ISDIR(f->type) ? WARD_CHANGE_MODE : WARD_CHANGE_MODIFIED;
+			c.has_base = true;
+			c.base = was->base;
+		} else if (was && S_ISDIR(f->type) && S_ISDIR(was->type)) {
+			/* The host's directory of this name is to go elsewhere first. */
 			c.has_base = true;
 			c.base = was->base;
 		}
@@ -279,8 +248,8 @@ static int find_changes(struct work *w)
 		const struct ward_journal_file *was = n->was ? &j->files[n->was] : NULL;
 		bool replaced = n->file && was && j->files[n->file].type == was->type &&
 				!j->files[n->file].has_lower;
-		if (was && !was->entry && !replaced)
-			r = add_removed(w, was);
+		if (was && !w->goes_on[i] && !replaced)
+			r = add_removed(w, n);
 		if (r == 0 && n->file)
 			r = add_name(w, (uint32_t)i, n);
 	}
@@ -319,18 +288,42 @@ static void count(struct ward_review_changes *c)
 	}
 }
 
+/* A file of the host that got a new name came from one that it lost, as long as there is one. */
+static int pair_names(struct work *w)
+{
+	const struct ward_journal *j = w->j;
+	ward_cleanup_free uint32_t *first = calloc(j->n_files + 1, sizeof(*first));
+	ward_cleanup_free uint32_t *next = calloc(j->n_names + 1, sizeof(*next));
+	w->from = calloc(j->n_names + 1, sizeof(*w->from));
+	w->goes_on = calloc(j->n_names + 1, sizeof(*w->goes_on));
+	w->uses = calloc(j->n_files + 1, sizeof(*w->uses));
+	if (!first || !next || !w->from || !w->goes_on || !w->uses)
+		return -ENOMEM;
+	for (size_t i = j->n_names; i-- > 0;) {
+		const uint32_t was = j->names[i].was;
+		next[i] = first[was];
+		first[was] = (uint32_t)i + 1;
+		w->uses[was]++;
+		w->uses[j->names[i].file]++;
+	}
+	for (size_t i = 0; i < j->n_names; i++) {
+		const uint32_t file = j->names[i].file, lost = file ? first[file] : 0;
+		if (!lost)
+			continue;
+		first[file] = next[lost - 1];
+		w->from[i] = lost;
+		w->goes_on[lost - 1] = true;
+	}
+	return 0;
+}
+
 static int prepare(struct work *w)
 {
 	const struct ward_journal *j = w->j;
-	w->places = calloc(j->n_files ? j->n_files : 1, sizeof(*w->places));
 	w->c->roots = calloc(j->n_roots ? j->n_roots : 1, sizeof(*w->c->roots));
-	if (!w->places || !w->c->roots)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < j->n_files; i++)
-		if (j->files[i].known && j->files[i].has_lower)
-			w->places[w->n_places++] = (struct place){
-				.root = j->files[i].root, .file = i, .path = j->files[i].path};
-	qsort(w->places, w->n_places, sizeof(*w->places), by_path);
+	int r = w->c->roots ? ward_seen_init(&w->seen, j) : -ENOMEM;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < j->n_roots && i < 16; i++) {
 		w->roots[i] = open(j->roots[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
 		w->c->roots[i] = strdup(j->roots[i]);
@@ -341,23 +334,29 @@ static int prepare(struct work *w)
 	return 0;
 }
 
-int ward_changes_read(int dir_fd, struct ward_review_changes *ret, struct ward_err *err)
+int ward_changes_read(
+	int dir_fd, uint64_t until_ns, struct ward_review_changes *ret, struct ward_err *err)
 {
 	struct ward_review_changes c = {.v = NULL};
 	struct ward_journal j;
 	int r = ward_journal_read(dir_fd, &j, err);
 	if (r < 0)
 		return r;
-	struct work w = {.j = &j, .dir_fd = dir_fd, .c = &c};
+	struct work w = {.j = &j, .dir_fd = dir_fd, .c = &c, .until_ns = until_ns};
 	for (size_t i = 0; i < 16; i++)
 		w.roots[i] = -1;
 	r = prepare(&w);
+	if (r == 0)
+		r = pair_names(&w);
 	if (r == 0)
 		r = find_changes(&w);
 	for (size_t i = 0; i < 16; i++)
 		if (w.roots[i] >= 0)
 			close(w.roots[i]);
-	free(w.places);
+	ward_seen_clear(&w.seen);
+	free(w.from);
+	free(w.goes_on);
+	free(w.uses);
 	ward_journal_clear(&j);
 	if (r < 0) {
 		ward_changes_clear(&c);
@@ -419,6 +418,8 @@ char *ward_changes_line(const struct ward_review_changes *c)
 			ward_buf_puts(&b, parts[i].n == 1 ? "file " : "files ");
 		ward_buf_puts(&b, parts[i].what);
 	}
+	if (c->n_deep)
+		ward_buf_printf(&b, "%s%zu too deep to be applied", b.len ? ", " : "", c->n_deep);
 	if (!b.len)
 		ward_buf_puts(&b, c->n ? "directories changed" : "nothing changed");
 	return ward_buf_steal(&b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/review/content.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,8 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/review/host_file.h"
 
-#define PIECE (64U << 10) /* what malloc(3) takes from its heap */
+#define PIECE (64U << 10)		/* what malloc(3) takes from its heap */
+#define DIGEST_BYTES SHA256_DIGEST_SIZE /* of SHA-512/256, too */
 
 static int copy_bytes(int from, int to)
 {
@@ -139,48 +141,107 @@ int ward_content_same(int dir, const char *name, int dir2, const char *name2, mo
 	}
 	ward_cleanup_fd int fd = open_regular(dir, name);
 	ward_cleanup_fd int fd2 = fd < 0 ? -1 : open_regular(dir2, name2);
-	return fd < 0 ? fd : fd2 < 0 ? fd2 : ward_host_same_content(fd, fd2);
+	return fd < 0 ? fd : fd2 < 0 ? fd2 : ward_host_same_content(fd, fd2, 0);
 }
 
-static int digest_file(int dir, const char *name, struct sha256_ctx *hash)
+static int read_piece(int fd, uint8_t buf[PIECE], off_t off, size_t *ret)
 {
-	ward_cleanup_fd int fd = open_regular(dir, name);
-	ward_cleanup_free char *buf = fd < 0 ? NULL : malloc(PIECE);
-	if (fd < 0)
-		return fd == -EINVAL || fd == -ELOOP ? -ESTALE : fd;
-	if (!buf)
-		return -ENOMEM;
-	for (ssize_t n; (n = read(fd, buf, PIECE)) != 0;) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	*ret = 0;
+	while (*ret < PIECE) {
+		const ssize_t n = pread(fd, buf + *ret, PIECE - *ret, off + (off_t)*ret);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		sha256_update(hash, (size_t)n, (const uint8_t *)buf);
+		*ret += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
 }
 
-int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE])
+static int digest_whole(int fd, uint8_t buf[PIECE], uint8_t ret[DIGEST_BYTES])
 {
 	struct sha256_ctx hash;
-	uint8_t digest[SHA256_DIGEST_SIZE];
+	size_t n = PIECE;
+	sha256_init(&hash);
+	for (off_t off = 0; n == PIECE; off += PIECE) {
+		int r = read_piece(fd, buf, off, &n);
+		if (r < 0)
+			return r;
+		sha256_update(&hash, n, buf);
+	}
+	sha256_digest(&hash, DIGEST_BYTES, ret);
+	return 0;
+}
+
+static void hash_number(uint64_t n, struct sha512_ctx *hash)
+{
+	const uint64_t le = htole64(n);
+	sha512_256_update(hash, sizeof(le), (const uint8_t *)&le);
+}
+
+/* The size, then each piece that is not zeros with its place and length. */
+static int digest_pieces(int fd, off_t size, uint8_t buf[PIECE], uint8_t ret[DIGEST_BYTES])
+{
+	static const uint8_t zeros[PIECE];
+	struct sha512_ctx hash;
+	sha512_256_init(&hash);
+	hash_number((uint64_t)size, &hash);
+	for (off_t off = 0; off < size; off += PIECE) {
+		const off_t data = lseek(fd, off, SEEK_DATA);
+		size_t n;
+		if (data < 0 && errno == ENXIO)
+			break;
+		if (data > off)
+			off = data - data % PIECE;
+		int r = read_piece(fd, buf, off, &n);
+		if (r < 0)
+			return r;
+		if (memcmp(buf, zeros, n) == 0)
+			continue;
+		hash_number((uint64_t)off, &hash);
+		hash_number(n, &hash);
+		sha512_256_update(&hash, n, buf);
+	}
+	sha512_256_digest(&hash, DIGEST_BYTES, ret);
+	return 0;
+}
+
+static int digest_file(int dir, const char *name, uint8_t ret[DIGEST_BYTES])
+{
+	ward_cleanup_fd int fd = open_regular(dir, name);
+	ward_cleanup_free uint8_t *buf = fd < 0 ? NULL : malloc(PIECE);
+	struct stat st;
+	if (fd < 0)
+		return fd == -EINVAL || fd == -ELOOP ? -ESTALE : fd;
+	if (!buf)
+		return -ENOMEM;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_size > WARD_CONTENT_WHOLE_MAX ? digest_pieces(fd, st.st_size, buf, ret)
+						   : digest_whole(fd, buf, ret);
+}
+
+int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE])
+{
+	uint8_t digest[DIGEST_BYTES];
 	char to[PATH_MAX];
 	int r = 0;
-	sha256_init(&hash);
 	if (S_ISREG(type)) {
-		r = digest_file(dir, name, &hash);
+		r = digest_file(dir, name, digest);
 	} else if (S_ISLNK(type)) {
+		struct sha256_ctx hash;
 		ssize_t n = readlinkat(dir, name, to, sizeof(to));
 		r = n < 0 ? (errno == EINVAL ? -ESTALE : -errno) : 0;
+		sha256_init(&hash);
 		if (n >= 0)
 			sha256_update(&hash, (size_t)n, (const uint8_t *)to);
+		sha256_digest(&hash, sizeof(digest), digest);
 	} else {
 		memcpy(ret, "-", 2);
 		return 0;
 	}
 	if (r < 0)
 		return r;
-	sha256_digest(&hash, sizeof(digest), digest);
 	for (size_t i = 0; i < sizeof(digest); i++)
 		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
 	return 0;

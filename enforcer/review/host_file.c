@@ -8,11 +8,14 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/review/review.h"
 
 #define PIECE (256U << 10)
 
@@ -97,12 +100,31 @@ static ssize_t read_piece(int fd, char *buf, off_t off)
 	return n < 0 ? -errno : n;
 }
 
-int ward_host_same_content(int a, int b)
+/* Where the next content is, from off on; the end of the file: there is none. */
+static off_t next_data(int fd, off_t off, off_t end)
+{
+	const off_t data = lseek(fd, off, SEEK_DATA);
+	if (data >= 0)
+		return data;
+	return errno == ENXIO ? end : off;
+}
+
+int ward_host_same_content(int a, int b, uint64_t until_ns)
 {
 	ward_cleanup_free char *of_a = malloc(PIECE), *of_b = malloc(PIECE);
+	struct stat st_a, st_b;
 	if (!of_a || !of_b)
 		return -ENOMEM;
+	if (fstat(a, &st_a) < 0 || fstat(b, &st_b) < 0)
+		return -errno;
+	if (st_a.st_size != st_b.st_size)
+		return 0;
 	for (off_t off = 0;;) {
+		const off_t at_a = next_data(a, off, st_a.st_size);
+		const off_t at_b = next_data(b, off, st_a.st_size);
+		off = at_a < at_b ? at_a : at_b;
+		if (until_ns && ward_clock_mono_ns() > until_ns)
+			return 0;
 		ssize_t n = read_piece(a, of_a, off), m = read_piece(b, of_b, off);
 		if (n < 0 || m < 0)
 			return n < 0 ? (int)n : (int)m;
@@ -112,4 +134,21 @@ int ward_host_same_content(int a, int b)
 			return 1;
 		off += n;
 	}
+}
+
+int ward_review_host_look(
+	int root_fd, const char *path, mode_t *ret_mode, char *ret_to, size_t size)
+{
+	struct ward_review_base base;
+	mode_t type;
+	ward_cleanup_fd int fd = ward_host_open(root_fd, path, O_PATH);
+	int r = fd < 0 ? fd : ward_host_stat(fd, &base, &type);
+	if (r < 0)
+		return r;
+	const ssize_t n = S_ISLNK(type) ? readlinkat(fd, "", ret_to, size - 1) : 0;
+	if (n < 0)
+		return -errno;
+	ret_to[n] = '\0';
+	*ret_mode = type | base.mode;
+	return 0;
 }

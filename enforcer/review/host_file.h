@@ -22,5 +22,8 @@ int ward_host_stat_at(
 int ward_host_stat(int fd, struct ward_review_base *ret, mode_t *ret_type) ward_must_check;
 /* Is it the file that the session saw, unchanged? What moves a file changes no more than ctime. */
 bool ward_host_same(const struct ward_review_base *a, const struct ward_review_base *b, bool moved);
-/* 1: both descriptors have the same content; 0: not; or a negative errno. */
-int ward_host_same_content(int a, int b) ward_must_check;
+/*
+ * 1: both descriptors have the same content; 0: not, or CLOCK_MONOTONIC is past until_ns (0: no
+ * such time); or a negative errno. Holes that both have cost nothing.
+ */
+int ward_host_same_content(int a, int b, uint64_t until_ns) ward_must_check;

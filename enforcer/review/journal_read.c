@@ -14,7 +14,6 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/review/fields.h"
 
-#define JOURNAL_MAX (2ULL << 30)
 #define FILES_MAX (1U << 26)
 
 static uint32_t file_number(struct ward_fields *f, bool or_nothing)
@@ -170,6 +169,16 @@ static int by_place(const void *a, const void *b)
 	return r ? r : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* Is the name the place where the journal has the host's file? It may have others. */
+static bool is_place(const struct ward_journal *j, const struct ward_journal_name *n)
+{
+	const struct ward_journal_file *dir = &j->files[n->dir], *was = &j->files[n->was];
+	const size_t len = dir->path ? strlen(dir->path) : 0;
+	return dir->path && was->path && dir->root == was->root &&
+	       !strncmp(was->path, dir->path, len) && (!len || was->path[len] == '/') &&
+	       !strcmp(was->path + len + (len > 0), n->name);
+}
+
 /* The last one of each name counts, unless it is as on the host. */
 static void settle(struct ward_journal *j)
 {
@@ -186,7 +195,7 @@ static void settle(struct ward_journal *j)
 	}
 	j->n_names = kept;
 	for (size_t i = 0; i < kept; i++) {
-		if (j->names[i].was)
+		if (j->names[i].was && is_place(j, &j->names[i]))
 			j->files[j->names[i].was].left = true;
 	}
 	for (size_t i = 0; i < kept; i++) {
@@ -220,7 +229,7 @@ int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err
 	struct ward_journal j = {.roots = NULL};
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, "journal", O_RDONLY);
-	int r = fd < 0 ? fd : ward_fd_read_all(fd, JOURNAL_MAX, &text);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_REVIEW_JOURNAL_MAX, &text);
 	if (r == 0) {
 		ward_buf_putc(&text, '\0');
 		r = ward_buf_error(&text);

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,15 +77,17 @@ struct ward_review_changes {
 	struct ward_change *v; /* by path */
 	size_t n;
 	size_t n_added, n_modified, n_removed, n_renamed;
+	size_t n_deep; /* and so many whose path has PATH_MAX bytes or more: nothing applies them */
 };
 
 /*
  * Reads the journal in the directory dir_fd: what is to be done to the host for it to be what the
- * session saw. Files that were staged and are as before are no changes. -EBADMSG: it is damaged.
- * *ret is the caller's.
+ * session saw. Files that were staged and are as before are no changes, as far
+ * as their content was compared before until_ns (CLOCK_MONOTONIC; 0: there is no such time).
+ * -EBADMSG: it is damaged; -E2BIG: more than a person looks at. *ret is the caller's.
  */
-int ward_changes_read(
-	int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
+int ward_changes_read(int dir_fd, uint64_t until_ns, struct ward_review_changes *ret,
+	struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
 /*
  * Throws these (`wanted`, one for each) away: no ward_changes_read() has them any more. To disk.
@@ -119,6 +122,23 @@ char *ward_changes_line(const struct ward_review_changes *c);
  */
 int ward_changes_export(int dir_fd, const struct ward_review_changes *c, const bool *wanted,
 	int top, size_t *ret_n, struct ward_err *err) ward_must_check;
+
+/*
+ * What stands at path beneath root_fd on the host now: its st_mode, and what a link says (less
+ * than size bytes, NUL). No link on the way is followed, and no other mount entered. -errno.
+ */
+int ward_review_host_look(
+	int root_fd, const char *path, mode_t *ret_mode, char *ret_to, size_t size) ward_must_check;
+/*
+ * Calls fn for every name beneath the directory path of root_fd: with its path relative to that
+ * directory, its type, and the text if it is a link, else "". fn returns false to end it. *left is
+ * how many names may still be looked at, and is counted down. levels: how many directories below
+ * each other are entered at most; 0: all. 0: fn saw all; 1: fn ended it; -E2BIG: there are more
+ * names, or too many levels; -errno: a directory cannot be read.
+ */
+int ward_review_host_beneath(int root_fd, const char *path, unsigned levels, size_t *left,
+	bool (*fn)(void *arg, const char *path, mode_t type, const char *to),
+	void *arg) ward_must_check;
 
 /* --- done --- */
 

@@ -149,6 +149,16 @@ int ward_swap_take(struct ward_swapping *s, const struct ward_review_base *was)
 	return rename_at(dir, name, s->dir, s->name, RENAME_NOREPLACE) < 0 ? -EBUSY : -ESTALE;
 }
 
+int ward_swap_back(struct ward_swapping *s, mode_t type, const struct ward_review_base *was,
+	const struct ward_review_base *came)
+{
+	if (!was)
+		return ward_swap_take(s, came);
+	int r = s->elsewhere ? ward_content_copy(s->keep, s->kept, type, s->dir, s->beside, was)
+			     : 0;
+	return r < 0 ? r : ward_swap_exchange(s, came);
+}
+
 void ward_swap_drop(struct ward_swapping *s)
 {
 	(void)unlinkat(s->keep, s->kept, 0);

@@ -46,5 +46,11 @@ int ward_swap_add(struct ward_swapping *s) ward_must_check;
 int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *was) ward_must_check;
 /* What stands at the name goes, which is `was`. The same errors. */
 int ward_swap_take(struct ward_swapping *s, const struct ward_review_base *was) ward_must_check;
+/*
+ * After an exchange (was: what it displaced) or an add (NULL): as it was before. came: what stands
+ * at the name. The errors of both.
+ */
+int ward_swap_back(struct ward_swapping *s, mode_t type, const struct ward_review_base *was,
+	const struct ward_review_base *came) ward_must_check;
 /* Removes what was made ready and is not needed. */
 void ward_swap_drop(struct ward_swapping *s);

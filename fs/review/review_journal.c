@@ -32,6 +32,8 @@ int ward_review_write(struct ward_review *rv, struct ward_buf *line)
 
 	ward_buf_putc(line, '\n');
 	r = ward_buf_error(line);
+	if (r == 0 && (uint64_t)rv->journal_len + line->len > WARD_REVIEW_JOURNAL_MAX)
+		r = -EDQUOT;
 	if (r == 0)
 		r = ward_fd_write_all(rv->journal_fd, line->data, line->len);
 	if (r == 0) {

@@ -114,8 +114,9 @@ static const struct argp argp = {options, parse,
 	"    wardfs review undo                 the project as it was before\n"
 	"    wardfs review discard              nothing of it\v"
 	"PATH is relative to the project; a directory means all beneath it, and *, ? and [...] stand "
-	"for names. Files that this host may execute later, links that lead out of the project, and "
-	"setuid files are applied only where PATH names the very file.\n\n"
+	"for names, but not behind ./ at the beginning. Files that this host may execute later, parts of "
+	"git repositories, links that lead out of the project, and setuid files are applied only where "
+	"PATH names the very file.\n\n"
 	"Exit status: 0; 1 something was not applied or undone; 2 usage; 125 the session or the "
 	"project cannot be read.",
 	NULL, NULL, NULL};

@@ -51,6 +51,7 @@ static void choose(const struct review_args *a, const struct ward_review_meant *
 struct told {
 	const char *done; /* "applied" */
 	size_t n_done, n_left;
+	size_t n_deep; /* not applied either, but no path can name them */
 	bool dry;
 };
 
@@ -77,9 +78,10 @@ static void tell(struct told *t, const char *path, enum ward_apply_end end, cons
 /* The exit status. */
 static int told(const struct told *t)
 {
+	const size_t left = t->n_left + t->n_deep;
 	ward_outf(t->dry ? "%zu would be %s, %zu would not\n" : "%zu %s, %zu not\n", t->n_done,
-		t->done, t->n_left);
-	return t->n_left ? 1 : 0;
+		t->done, left);
+	return left ? 1 : 0;
 }
 
 static uint64_t now_s(void)
@@ -146,7 +148,7 @@ int review_apply(const struct review_args *a, struct ward_review_meant *m, struc
 		.dry = a->dry,
 		.by = getuid(),
 		.until_s = now_s() + keep_ns / WARD_NS_PER_SEC};
-	struct told t = {.done = "applied", .dry = a->dry};
+	struct told t = {.done = "applied", .n_deep = m->changes.n_deep, .dry = a->dry};
 	struct ward_as_owner as;
 	if (m->discarded)
 		return ward_err_set(

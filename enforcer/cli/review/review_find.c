@@ -15,8 +15,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/cli/base/say.h"
+#include "enforcer/cli/review/review_flags.h"
 #include "enforcer/session/owner/as_owner.h"
-#include "enforcer/session/tree/executed.h"
 
 #define REVIEWS "reviews"
 
@@ -56,8 +56,14 @@ static uint64_t is_of(const struct ward_review_meant *m, const char *session, bo
 			       : 0;
 	}
 	/* The journal ends with the session. */
+	struct ward_as_owner as;
 	if (fstatat(dir, "journal", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		ward_changes_read(dir, &c, &err) < 0 || !is_ours(m, c.roots, c.n_roots))
+		ward_as_owner_begin(&m->place.id, &as, &err) < 0)
+		return 0;
+	/* The roots alone are looked at. */
+	const int r = ward_changes_read(dir, 1, &c, &err);
+	ward_as_owner_end(&as);
+	if (r < 0 || !is_ours(m, c.roots, c.n_roots))
 		return 0;
 	return (uint64_t)st.st_mtim.tv_sec * WARD_NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
 }
@@ -128,13 +134,26 @@ static int read_all(struct ward_review_meant *m, struct ward_err *err)
 	if (r == 0 && m->discarded && !m->applied.n_steps)
 		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
 	if (r == 0 && !m->discarded)
-		r = ward_changes_read(m->dir_fd, &m->changes, err);
+		r = ward_changes_read(m->dir_fd, 0, &m->changes, err);
 	if (r == 0 && !m->discarded)
 		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
 	if (r == 0) {
 		open_roots(m, m->changes.roots, m->changes.n_roots, m->roots, m->trees);
 		open_roots(m, m->applied.roots, m->applied.n_roots, m->undo_roots, trees);
+		r = ward_review_flags(m, &m->flags, err);
 	}
+	return r;
+}
+
+/* The owner may have put anything there, and into the project. */
+static int read_as_owner(struct ward_review_meant *m, struct ward_err *err)
+{
+	struct ward_as_owner as;
+	int r = ward_as_owner_begin(&m->place.id, &as, err);
+	if (r < 0)
+		return r;
+	r = read_all(m, err);
+	ward_as_owner_end(&as);
 	return r;
 }
 
@@ -160,7 +179,7 @@ int ward_review_meant_find(
 		r = check_ended(m, err);
 	if (r == 0 && (r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->dir_fd)) < 0)
 		r = ward_err_set(err, r, "session %s has no staged changes", m->session);
-	return r == 0 ? read_all(m, err) : r;
+	return r == 0 ? read_as_owner(m, err) : r;
 }
 
 void ward_review_meant_clear(struct ward_review_meant *m)
@@ -175,39 +194,15 @@ void ward_review_meant_clear(struct ward_review_meant *m)
 		close(m->dir_fd);
 	ward_changes_clear(&m->changes);
 	ward_applied_clear(&m->applied);
+	free(m->flags);
 	ward_store_close(m->store);
 	ward_policy_place_clear(&m->place);
 	free(m->session);
 }
 
-/* A link's text, as it will be in the project: does it lead out? */
-static bool leads_out(const struct ward_review_meant *m, const struct ward_change *c)
-{
-	char name[32], to[PATH_MAX];
-	struct ward_links links = {.tree = -1};
-	snprintf(name, sizeof(name), "objects/%u", c->object);
-	ssize_t n = readlinkat(m->dir_fd, name, to, sizeof(to) - 1);
-	if (n < 0)
-		return true;
-	to[n] = '\0';
-	ward_links_init(&links, m->roots[c->root]);
-	return ward_links_leave(&links, c->path, to);
-}
-
 const char *ward_review_flag(const struct ward_review_meant *m, const struct ward_change *c)
 {
-	if (c->kind != WARD_CHANGE_REMOVED && c->mode & (S_ISUID | S_ISGID) && !S_ISDIR(c->type) &&
-		(!c->has_base || c->base.mode != c->mode))
-		return "setuid or setgid";
-	if (c->kind != WARD_CHANGE_REMOVED && ward_executed_named(c->path) &&
-		!ward_change_is_git_state(c->path))
-		return "this host may execute it";
-	if (S_ISLNK(c->type) && c->object && m->roots[c->root] >= 0 && leads_out(m, c))
-		return "a link that leads out of the project";
-	if (S_ISREG(c->type) && c->has_base && c->kind == WARD_CHANGE_MODIFIED &&
-		(c->mode & 0111) & ~c->base.mode)
-		return "it becomes executable";
-	return "";
+	return m->flags[c - m->changes.v];
 }
 
 static int walk(const struct ward_review_meant *m, size_t root, const char *path,

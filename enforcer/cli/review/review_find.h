@@ -14,6 +14,7 @@ struct ward_review_meant {
 	struct ward_review_changes changes;
 	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
 	const char *trees[16]; /* sandbox paths of the same; borrowed */
+	const char **flags;    /* one for each change (review_flags.h) */
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	bool discarded; /* there are no changes any more */
 	struct ward_applied applied;

@@ -5,23 +5,30 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* PATH names the change itself; *ret_beneath: it names a directory above, or fits. */
+/*
+ * PATH names the change itself: where it will be, not where it comes from. *ret_beneath: it names
+ * one of both, or a directory above, or fits.
+ */
 static bool names(const char *arg, const struct ward_change *c, bool *ret_beneath)
 {
 	size_t len = strlen(arg);
 	while (len && arg[len - 1] == '/')
 		len--;
-	if (len > 1 && !strncmp(arg, "./", 2)) {
+	/* A session may call a file "*": a pattern names no very file. */
+	const bool literal = len > 1 && !strncmp(arg, "./", 2);
+	const bool pattern = !literal && strpbrk(arg, "*?[\\");
+	if (literal) {
 		arg += 2;
 		len -= 2;
 	}
 	const char *paths[] = {c->path, c->from};
 	bool itself = false;
 	for (size_t i = 0; i < 2 && paths[i]; i++) {
-		itself = itself || (strlen(paths[i]) == len && !strncmp(paths[i], arg, len));
-		*ret_beneath = *ret_beneath || (len == 1 && *arg == '.') ||
+		const bool same = strlen(paths[i]) == len && !strncmp(paths[i], arg, len);
+		itself = itself || (same && i == 0 && !pattern);
+		*ret_beneath = *ret_beneath || same || (len == 1 && *arg == '.') ||
 			       (!strncmp(paths[i], arg, len) && paths[i][len] == '/') ||
-			       fnmatch(arg, paths[i], FNM_LEADING_DIR) == 0;
+			       (pattern && fnmatch(arg, paths[i], FNM_LEADING_DIR) == 0);
 	}
 	return itself;
 }

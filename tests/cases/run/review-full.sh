@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A full disk during apply and undo: each file is as before or as after, and when there is room again
-# the same command finishes.
+# A full disk during apply and undo: each file is as before or as after. With room again the
+# same command finishes.
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 

@@ -171,6 +171,24 @@ has "$ERR" "nothing of session keep2 has been applied"
 [ "$(tail -1 changed)" = new ] && [ -d "$kept" ] || fail "more went than what is over"
 cp "$WARD_TMP/policy" "$file"
 
+echo "--- as an ordinary user"
+cat >"$WARD_TMP/user.sh" <<'EOF'
+set -eu
+git init -q p
+cd p
+echo old >f
+echo gone >gone
+"$WARDFS" run --review -s mine -- sh -c "echo new >f; echo x >g; rm gone" 2>/dev/null
+"$WARDFS" review apply
+[ "$(cat f)" = new ] && [ "$(cat g)" = x ] && [ ! -e gone ]
+"$WARDFS" review undo
+[ "$(cat f)" = old ] && [ "$(cat gone)" = gone ] && [ ! -e g ]
+"$WARDFS" audit verify mine
+EOF
+expect 0 as_user "$WARD_TMP/user.sh"
+has "$OUT" "3 undone, 0 not"
+cd "$PROJECT"
+
 echo "--- where the state directory is on another file system, copies are kept"
 XDG_STATE_HOME=$(mktemp -d /dev/shm/wardfs-review-XXXXXX)
 export XDG_STATE_HOME

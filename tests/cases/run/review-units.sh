@@ -59,6 +59,31 @@ has "$ERR" "they go together"
 expect 1 "$WARDFS" review apply --dry-run
 has "$ERR" "they go together"
 
+echo "--- git works in the project during the apply: all of it arrives, or nothing"
+arrived=0 kept=0
+for i in 1 2 3 4 5 6 7 8; do
+	repository
+	for n in $(seq 30); do echo "$n" >"many$n"; done
+	own
+	expect 0 "$WARDFS" run --review -s "race$i" -- sh -ec "git add .; $COMMIT"
+	before=$(git rev-parse HEAD)
+	"$WARDFS" review apply .git >"$WARD_TMP/out" 2>&1 &
+	pid=$!
+	sleep "0.0$i"
+	printf 'x' >>.git/COMMIT_EDITMSG
+	git update-index --really-refresh >/dev/null 2>&1 || :
+	wait $pid || :
+	git fsck --strict >"$WARD_TMP/fsck" 2>&1 || fail "$(cat "$WARD_TMP/fsck")"
+	if [ "$(git rev-parse HEAD)" = "$before" ]; then
+		kept=$((kept + 1))
+		[ -z "$(git --no-optional-locks diff --cached --name-only)" ] || fail "the index came without its commit: $(cat "$WARD_TMP/out")"
+	else
+		arrived=$((arrived + 1))
+		[ -z "$(git --no-optional-locks diff --cached --name-only)" ] || fail "the commit came without its index: $(cat "$WARD_TMP/out")"
+	fi
+done
+echo "arrived $arrived, kept $kept"
+
 echo "--- a database and its journals"
 db() { python3 -c 'import sqlite3,sys; print([r[0] for r in sqlite3.connect(sys.argv[1]).execute("select x from t")])' "$1"; }
 LEAVE='import os, sqlite3, sys

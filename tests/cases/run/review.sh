@@ -207,3 +207,38 @@ fresh
 expect 0 "$WARDFS" run --review -s ctl -- python3 -c 'open("x\033[31my\n", "w").close()'
 expect 0 "$WARDFS" review ctl
 ! printf '%s' "$OUT" | grep -q "$(printf '\033')" || fail "an escape sequence was printed"
+
+echo "--- what moves makes room for one another, in any order"
+fresh
+for n in $(seq 300); do echo "$n" >"n$n"; done
+own
+expect 0 "$WARDFS" run --review -s chain -- sh -c 'for n in $(seq 300 -1 1); do mv n$n n$((n + 1)); done'
+expect 0 "$WARDFS" review apply
+[ ! -e n1 ] && [ "$(cat n2)" = 1 ] && [ "$(cat n301)" = 300 ] || fail "the chain: $(ls)"
+
+echo "--- of a file with several names, the one that the session removed or renamed"
+fresh
+echo two >first
+ln first second
+ln first third
+chown -h --reference=. first
+# The journal knows the file by `second` from then on.
+expect 0 "$WARDFS" run --review -s names -- sh -euc 'mv second x; mv x second; rm first'
+expect 0 "$WARDFS" review names
+has "$OUT" 'D first'
+hasnt "$OUT" 'second'
+expect 0 "$WARDFS" review apply
+[ ! -e first ] && [ "$(cat second third)" = "two
+two" ] || fail "another name was removed: $(ls)"
+expect 0 "$WARDFS" review discard
+expect 0 "$WARDFS" run --review -s names2 -- sh -euc 'mv second x; mv x second; mv third fourth; ln second fifth'
+expect 0 "$WARDFS" review apply
+[ "$(echo f*th second)" = "fifth fourth second" ] && [ ! -e third ] || fail "names: $(ls)"
+[ "$(stat -c %i second fourth fifth | sort -u | wc -l)" = 1 ] || fail "another file: $(ls -li)"
+
+echo "--- a new directory in the place of one that was renamed"
+fresh
+expect 0 "$WARDFS" run --review -s place -- sh -euc 'mv d e; mkdir -m 755 d empty; mv gone full; mkdir gone; echo x >d/new'
+expect 0 "$WARDFS" review apply
+[ "$(cat d/new e/one)" = "x
+old d/one" ] && [ -d gone ] && [ -e full/a ] || fail "directories: $(ls -R)"
