@@ -386,8 +386,11 @@ try:
         fail(f"the child of the panel has {held}, and blocks {blocked:x}")
 finally:
     os.kill(slow.pid, signal.SIGCONT)
-if result("link") != "ok" or answers("always")[-1]["result"] != "granted":
-    fail(f"always: {result('link')} {answers('always')}")
+linked = result("link")
+# The grant is in force before the answer is recorded.
+until("the answer is recorded", lambda: answers("always"))
+if linked != "ok" or answers("always")[-1]["result"] != "granted":
+    fail(f"always: {linked} {answers('always')}")
 rules = subprocess.run([WARDFS, "policy", "show"], check=True, capture_output=True, text=True).stdout
 if "write = /workspace/conf/x\n" not in rules:
     fail(f"always: {rules}")
