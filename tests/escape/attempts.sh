@@ -37,7 +37,7 @@ check() {
 	[ "$1" = root ] || sed -i 2ierror-mode "$WARD_TMP/named"
 	names "$WARD_TMP/$1.json" broken | sort >"$WARD_TMP/broken"
 	diff "$WARD_TMP/named" "$WARD_TMP/broken" || fail "$1: other attempts are broken"
-	# The workspace is read-only here: what makes a link or a device in it first is for sessions.
+	# The workspace is read-only here: a link or a device in it is for sessions to try.
 	# The last four have no control where the host, or a sanitizer, sets low limits.
 	printf '%s\n' change-exchange change-replace git-config-replaced read-hardlink read-rename read-symlink \
 		read-symlink-above write-hardlink write-symlink make-block-device make-device \
