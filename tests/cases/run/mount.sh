@@ -61,14 +61,26 @@ for i in 1 2 3 4 5 6 7 8; do
 	expect 0 "$WARDFS" audit verify "at-once-$i"
 	[ "$("$WARDFS" ps --json 2>&1)" = '[]' ] || fail "the session goes on: $("$WARDFS" ps)"
 done
-# The wait has an end: a writer that stands still does not hold the caller for ever.
+# A writer that stands still is continued.
+number() { # number WORD: of the only session
+	"$WARDFS" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0][sys.argv[1]])' "$1"
+}
+expect 0 "$WARDFS" mount --session continued src mnt
+kill -STOP "$(number audit_pid)"
+expect 0 "$WARDFS" umount mnt
+expect 0 "$WARDFS" audit verify continued
+# The wait has an end: a supervisor that stands still does not hold the caller for ever.
 expect 0 "$WARDFS" mount --session stands src mnt
-writer=$("$WARDFS" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["audit_pid"])')
-kill -STOP "$writer"
-expect 1 "$WARDFS" umount mnt
-has "$ERR" "session stands has not ended yet"
-! mounted "$WARD_TMP/mnt" || fail "still mounted"
-kill -CONT "$writer"
+supervisor=$(number pid)
+# It looks at the writer once a second, and so is not done when it is stopped.
+kill -STOP "$(number audit_pid)"
+"$WARDFS" umount mnt 2>said &
+waits=$!
+wait_until 60 sh -c '! grep -q " $WARD_TMP/mnt " /proc/mounts' || fail "still mounted"
+kill -STOP "$supervisor"
+expect 1 wait "$waits"
+has "$(cat said)" "session stands has not ended yet"
+kill -CONT "$supervisor"
 wait_until 60 sh -c '[ "$("$WARDFS" ps --json 2>&1)" = "[]" ]' || fail "the session goes on"
 expect 0 "$WARDFS" audit verify stands
 
