@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """embed.py OUT.c SYMBOL FILE...: writes a C table of the files' names (without suffix) and bytes.
 
-A line ";@include NAME" of a file stands for the lines of NAME.part beside it.
+A line ";@include NAME" of a file stands for the lines of NAME.part beside it, and a line
+";@include NAME TREE" for these lines with TREE in the place of @TREE@.
 
 The shipped data travels inside the program, so a build tree runs without being installed and nobody
 can swap a profile beside the binary.
@@ -12,7 +13,6 @@ import re
 import sys
 
 
-
 def whole(name):
     """The file's bytes, with what it includes; parts include nothing."""
     def part(found):
@@ -20,9 +20,11 @@ def whole(name):
             text = inner.read()
         if b"\n;@include" in text:
             sys.exit(f"{name}: {found[1].decode()}.part includes something itself")
-        return text
+        if (b"@TREE@" in text) != bool(found[2]):
+            sys.exit(f"{name}: {found[1].decode()}.part and its @include disagree about a tree")
+        return text.replace(b"@TREE@", found[2] or b"")
     with open(name, "rb") as src:
-        return re.sub(rb"^;@include ([a-z]+)\n", part, src.read(), flags=re.M)
+        return re.sub(rb"^;@include ([a-z]+)(?: (/[^ \n]+))?\n", part, src.read(), flags=re.M)
 
 
 out, symbol, files = sys.argv[1], sys.argv[2], sys.argv[3:]

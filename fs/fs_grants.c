@@ -73,7 +73,7 @@ void ward_fs_grant(struct ward_fs *fs, struct ward_msg_reader *r, struct ward_bu
 	/* Requests that wait for a person are decided again; after an answer, when it is recorded.
 	 */
 	if (e == 0 && !ward_question_answers(fs, g.id))
-		ward_question_ended(fs, 0, false, 0);
+		ward_question_ended(fs, 0, 0, false, 0);
 }
 
 void ward_fs_revoke(struct ward_fs *fs, struct ward_msg_reader *r, struct ward_buf *ret)

@@ -29,11 +29,14 @@
 #include "fs/forget/forget_thread.h"
 #include "fs/fs_grants.h"
 #include "fs/fs_query.h"
+#include "fs/fs_steps.h"
+#include "fs/gate/steps_attribute.h"
 #include "fs/handle/handle.h"
 #include "fs/kernel/answer_later.h"
 #include "fs/kernel/backing.h"
 #include "fs/kernel/folding.h"
 #include "fs/kernel/forget_queue.h"
+#include "fs/kernel/host_ids.h"
 #include "fs/kernel/uring.h"
 #include "fs/node/node.h"
 #include "fs/ops/listing_ahead.h"
@@ -60,7 +63,7 @@
 #define POLICY_MAX ((size_t)64 << 20)
 #define FLAGS_ALL                                                                                  \
 	(WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS |             \
-		WARD_FS_MOVES | WARD_FS_REVIEW)
+		WARD_FS_MOVES | WARD_FS_REVIEW | WARD_FS_HOST)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
 #define GROUPS_MAX 65536U
 
@@ -108,7 +111,7 @@ static int read_trees(struct ward_msg_reader *r, struct ward_fs *fs)
 		pthread_mutex_init(&t->left.lock, NULL);
 		pthread_mutex_init(&t->lock_waits_lock, NULL);
 		LIST_INIT(&t->lock_waits);
-		t->passthrough = fs->flags & WARD_FS_PASSTHROUGH;
+		t->passthrough = fs->flags & (WARD_FS_PASSTHROUGH | WARD_FS_HOST);
 		fs->n_trees = i + 1;
 	}
 	return 0;
@@ -253,6 +256,8 @@ static int prepare_beside(struct ward_fs *fs, struct ward_err *err)
 		return r;
 	/* A lease that others break while we hold it (quota_name.c) is only given back. */
 	(void)signal(SIGIO, SIG_IGN);
+	/* wardfs-hostd may end, and is written to. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	/* RLIMIT_FSIZE is the agent's; a signal for it would end us in the agent's place. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	fs->casefold = stat("/sys/fs/ext4/features/casefold", &st) == 0 ||
@@ -294,10 +299,19 @@ static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
 {
 	ward_swap_settings(fs);
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
-		fs->latency_fds[i] = -1;
-	/* Absent in containers, and never for an ordinary user: the transport spins then. */
-	for (size_t i = 0; i < fs->n_trees; i++)
+		fs->latency_fds[i] = fs->awake_read[i] = fs->awake_write[i] = -1;
+	/* Absent in containers, and never for an ordinary user: the transport spins then, unless
+	 * wardfs-hostd writes there what a pipe says. */
+	for (size_t i = 0; i < fs->n_trees; i++) {
+		int ends[2];
+
 		fs->latency_fds[i] = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+		if (fs->latency_fds[i] >= 0 || !(fs->flags & WARD_FS_HOST) ||
+			pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+			continue;
+		fs->awake_read[i] = ends[0];
+		fs->awake_write[i] = ends[1];
+	}
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		int r = ward_watch_open(&fs->trees[i], err);
 
@@ -344,6 +358,8 @@ static int stage(struct ward_fs *fs, struct ward_err *err)
 		r = ward_review_add_root(
 			fs->review, fs->trees[i].root_fd, fs->trees[i].stages, err);
 	}
+	if (r == 0)
+		r = ward_review_load(fs->review, err);
 	if (r == 0) {
 		ward_review_on_staged(fs->review, on_staged, fs);
 		ward_backing_stage(fs->review);
@@ -386,6 +402,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		return ward_err_sys(err, r, "policy");
 	r = ward_fs_grants_new(fs, err);
 	if (r == 0)
+		r = ward_fs_steps_new(fs, err);
+	if (r == 0)
 		r = ward_pool_new(&fs->pool, err);
 	if (r == 0)
 		r = ward_delay_new(&fs->delay, err);
@@ -395,6 +413,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 		r = ward_err_sys(err, -ENOMEM, "questions");
 	if (r == 0 && fs->flags & WARD_FS_MOVES && ward_moves_new(WARD_FD_FS_MOVES, &fs->moves) < 0)
 		r = ward_err_sys(err, -ENOMEM, "moves");
+	if (r == 0 && fs->flags & WARD_FS_HOST && ward_host_ids_new(WARD_FD_FS_HOST, &fs->host) < 0)
+		r = ward_err_sys(err, -ENOMEM, "wardfs-hostd");
 	ward_comm_init(&fs->comm);
 	if (r == 0 && ward_replay_new(fs, &fs->replay) < 0)
 		r = ward_err_sys(err, -ENOMEM, "replayed changes");
@@ -465,22 +485,32 @@ static int obey(struct ward_fs *fs)
 		(r.type == WARD_MSG_FS_GRANT ? ward_fs_grant : ward_fs_revoke)(fs, &r, &json);
 		return answer(&json) < 0;
 	}
+	if (r.type == WARD_MSG_FS_STEP) {
+		ward_fs_steps_message(fs, &r, &json);
+		return answer(&json) < 0;
+	}
+	if (r.type == WARD_MSG_FS_FREEZER) {
+		what = ward_msg_get_u32(&r);
+		if (ward_msg_done(&r) == 0 && fd >= 0)
+			ward_fs_steps_freezer(fs, what, &fd);
+		return 0;
+	}
 	if (r.type == WARD_MSG_FS_ASK_BIND) {
-		const uint32_t id = ward_msg_get_u32(&r);
+		const uint32_t id = ward_msg_get_u32(&r), index = ward_msg_get_u32(&r);
 		const bool any = ward_msg_get_u32(&r) != 0;
 		ward_cleanup_free char *grant = ward_msg_get_str(&r);
 
 		if (ward_msg_done(&r) == 0 && grant)
-			ward_question_bind(fs, id, any, grant);
+			ward_question_bind(fs, id, index, any, grant);
 		return 0;
 	}
 	if (r.type == WARD_MSG_FS_ASK_END) {
-		const uint32_t id = ward_msg_get_u32(&r);
+		const uint32_t id = ward_msg_get_u32(&r), of_paths = ward_msg_get_u32(&r);
 		const bool refused = ward_msg_get_u32(&r) != 0;
 		const uint32_t rest = ward_msg_get_u32(&r);
 
 		if (ward_msg_done(&r) == 0)
-			ward_question_ended(fs, id, refused, rest);
+			ward_question_ended(fs, id, of_paths, refused, rest);
 		return 0;
 	}
 	if (r.type == WARD_MSG_FS_SLEEP) {
@@ -503,15 +533,24 @@ static int obey(struct ward_fs *fs)
 	return answer(&json) < 0;
 }
 
+/* Milliseconds until somebody has something to do here; -1: nobody has. */
+static int next_tick(const struct ward_fs *fs)
+{
+	const int grants = ward_fs_grants_timeout(fs), steps = ward_fs_steps_timeout(fs);
+
+	return grants < 0 || (steps >= 0 && steps < grants) ? steps : grants;
+}
+
 /* Until all sessions ended (0) or the supervisor is gone or says so (1). */
 static int serve(struct ward_fs *fs, const struct server *s)
 {
-	struct pollfd p[2] = {
-		{.fd = WARD_FD_CONTROL, .events = POLLIN}, {.fd = s->done_fd, .events = POLLIN}};
+	struct pollfd p[3] = {{.fd = WARD_FD_CONTROL, .events = POLLIN},
+		{.fd = s->done_fd, .events = POLLIN},
+		{.fd = ward_fs_steps_fd(fs), .events = POLLIN}};
 	uint64_t ended = 0, n;
 
 	while (ended < fs->n_trees) {
-		if (poll(p, 2, ward_fs_grants_timeout(fs)) < 0) {
+		if (poll(p, 3, next_tick(fs)) < 0) {
 			if (errno == EINTR)
 				continue;
 			return 1;
@@ -522,6 +561,7 @@ static int serve(struct ward_fs *fs, const struct server *s)
 			return 1;
 		if (ward_fs_grants_timeout(fs) == 0)
 			ward_fs_grants_tick(fs);
+		ward_fs_steps_tick(fs);
 	}
 	return 0;
 }
@@ -554,6 +594,8 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_pool_free(fs->pool);
 	ward_delay_free(fs->delay);
 	ward_questions_free(fs->questions);
+	ward_fs_steps_free(fs->steps);
+	ward_steps_queue_free(fs->steps_queue);
 	ward_comm_clear(&fs->comm);
 	for (size_t i = 0; i < fs->n_trees; i++) {
 		fs->trees[i].ended = true;
@@ -574,6 +616,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	ward_quotas_free(fs->quotas);
 	ward_shares_free(fs->shares);
 	ward_moves_free(fs->moves);
+	ward_host_ids_free(fs->host);
 	pthread_rwlock_destroy(&fs->turn);
 	ward_ring_close(fs->ring);
 	ward_policy_unref(fs->policy);

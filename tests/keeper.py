@@ -132,13 +132,34 @@ def end(child):
         print("--- it cannot be killed")
 
 
-def reap():
+def reap(child=None):
+    """Takes leave of whoever has ended. What the keeper inherited leaves no zombies behind."""
     while True:
         try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                return
+            pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
+        if pid == 0:
+            return
+        if child and pid == child.pid:
+            child.returncode = os.waitstatus_to_exitcode(status)
+
+
+def wait(child, seconds):
+    """The status of the test; TimeoutExpired. Reaps meanwhile: a test can orphan thousands."""
+    end = time.monotonic() + seconds
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    try:
+        while True:
+            reap(child)
+            if child.returncode is not None:
+                return child.returncode
+            left = end - time.monotonic()
+            if left <= 0:
+                raise subprocess.TimeoutExpired(child.args, seconds)
+            signal.sigtimedwait({signal.SIGCHLD}, left)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
 def settle(scratch, before, groups, grace):
@@ -191,7 +212,7 @@ def main():
     before, groups = mounts(scratch), cgroups()
     child = subprocess.Popen(argv, start_new_session=True)
     try:
-        status = child.wait(seconds)
+        status = wait(child, seconds)
     except subprocess.TimeoutExpired:
         print(f"--- still running after {seconds} s: killed")
         for pid, name in descendants():

@@ -121,7 +121,7 @@ git_identity() {
 # said_besides_limits: what $ERR says, but for the line about limits of the profile that an ordinary
 # user cannot have held on this host.
 said_besides_limits() {
-	printf '%s\n' "$ERR" | grep -v '^wardfs: this host cannot hold these limits of the profile: ' || :
+	printf '%s\n' "$ERR" | grep -v '^wardfs: this host cannot enforce these limits of the profile: ' || :
 }
 
 # as_user SCRIPT [ARG...]: runs the sh script as an ordinary user (uid 4711, no groups) who can open

@@ -210,7 +210,8 @@ def environment(test, places, scratch, options):
     env.update(WARD_BUILD=places[0], WARD_SRC=places[1], WARD_BUILD_TREE=test.build,
                WARD_TMP=scratch, PATH=PATH,
                LANG="C.UTF-8", TERM="xterm", PYTHONDONTWRITEBYTECODE="1", CK_FORK="yes",
-               CK_DEFAULT_TIMEOUT="280", CK_TIMEOUT_MULTIPLIER=str(PROGRAMS),
+               CK_DEFAULT_TIMEOUT=str(280 * options.patience),
+               CK_TIMEOUT_MULTIPLIER=str(PROGRAMS),
                # A root run in somebody's checkout: git asks whose it is.
                GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="safe.directory", GIT_CONFIG_VALUE_0="*",
                # Reports go beside the test, since a helper's stderr may go nowhere.

@@ -147,6 +147,8 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		json_t *policy = json_object_get(rec, "policy");
 		if (r == 0 && policy)
 			r = json_object_set(c->report, "policy", policy);
+	} else if (kind == WARD_EVENT_STEP) {
+		r = take_record(c, "steps", rec);
 	} else if (kind == WARD_EVENT_RELOAD) {
 		r = take_record(c, "reloads", rec);
 	} else if (kind == WARD_EVENT_SESSION_END) {
@@ -285,11 +287,11 @@ static int put_head(json_t *report, const char *session, const struct ward_verif
 	ward_clock_format(ward_clock_real_ns(), now);
 	int r = json_object_update_new(report,
 		json_pack(
-			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:{}, s:{}, s:{s:s, s:s, s:I, "
-			"s:I}}",
+			"{s:s, s:s, s:n, s:n, s:[], s:[], s:[], s:[], s:[], s:[], s:{}, s:{}, s:{s:s, s:s, "
+			"s:I, s:I}}",
 			"session", session, "generated", now, "start", "end", "probes", "reloads",
-			"approvals", "external", "records", "under", "verify", "state",
-			ward_verify_state_name(v->state), "text", v->text, "records",
+			"approvals", "external", "steps", "reviewed", "records", "under", "verify",
+			"state", ward_verify_state_name(v->state), "text", v->text, "records",
 			(json_int_t)v->records, "first_bad", (json_int_t)v->first_bad));
 	return r < 0 ? ward_err_sys(err, -ENOMEM, "report") : 0;
 }

@@ -38,6 +38,8 @@
  *             WARD_REPORT_RECORDS; then null, if there are more
  *   approvals questions to a person and their answers (`ask`, `grant`)
  *   approved  who allowed what, for how long, having seen what (audit/query/approvals.h)
+ *   steps     marks, and steps back
+ *   reviewed  what became of staged changes, after ward_report_reviews() (report_reviews.h)
  *   external  what others changed meanwhile, the first WARD_REPORT_PATHS
  * end, and each of probes, reloads, approvals and external, is a record: {seq, time, kind, …} with
  * all members that its event brought (audit/record_members.def).

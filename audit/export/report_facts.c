@@ -69,7 +69,7 @@ static void who(const struct facts *f)
 	if (json_is_integer(json_object_get(f->start, "login_uid")))
 		number(f, "login uid", json_object_get(f->start, "login_uid"));
 	else
-		text(f, "login uid", "none: the kernel knows no login behind this session");
+		text(f, "login uid", "none: nobody had logged in where this session was started");
 	number(f, "audit session", json_object_get(f->start, "audit_session"));
 }
 

@@ -45,6 +45,7 @@ static const char head[] =
 	"max-width:960px;padding:1.5rem}\n"
 	"h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid var(--line)}h3{font-size:1rem}\n"
 	"table{border-collapse:collapse;width:100%;table-layout:fixed}"
+	"table+table{margin-top:1.5rem}"
 	"td,th{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line);"
 	"vertical-align:top;overflow-wrap:anywhere}\n"
 	"caption{text-align:left;color:var(--dim)}"
@@ -123,13 +124,13 @@ static void row(struct ward_buf *b, const char *name, const char *value)
 static const struct {
 	const char *id, *title;
 } sections[] = {
-	{"facts", WARD_REPORT_SESSION},
 	{"changed", WARD_REPORT_CHANGED},
 	{"refused", WARD_REPORT_REFUSED},
 	{"programs", WARD_REPORT_PROGRAMS},
 	{"network", WARD_REPORT_NETWORK},
 	{"timeline", "Time line"},
 	{"files", WARD_REPORT_FILES},
+	{"facts", WARD_REPORT_SESSION},
 	{"enforced", WARD_REPORT_ENFORCED},
 	{"verify", WARD_REPORT_VERIFY},
 	{"standards", WARD_REPORT_STANDARDS},
@@ -559,8 +560,10 @@ static void put_list(struct ward_buf *b, const json_t *list, const char *title,
 	ward_buf_puts(b, "</tr></thead><tbody>\n");
 	json_array_foreach(list, i, v)
 	{
-		ward_buf_printf(b, "<tr><td class=\"n\">#%" JSON_INTEGER_FORMAT "</td>",
-			number(v, "seq", NULL));
+		ward_buf_puts(b, "<tr><td class=\"n\">");
+		if (json_object_get(v, "seq"))
+			ward_buf_printf(b, "#%" JSON_INTEGER_FORMAT, number(v, "seq", NULL));
+		ward_buf_puts(b, "</td>");
 		for (size_t k = 0; k < n_members; k++) {
 			ward_buf_puts(b, "<td>");
 			put(b, ward_query_text(v, members[k]));
@@ -575,6 +578,9 @@ static const char *const approval[] = {
 	"time", "kind", "request", "result", "path", "host", "by", "scope", "until"};
 static const char *const approved[] = {
 	"time", "result", "what", "who", "lasts", "saw", "shown", "used", "text"};
+static const char *const steps[] = {"time", "action", "name", "result", "by", "text"};
+static const char *const reviewed[] = {
+	"time", "what", "who", "path", "before", "after", "manifest", "text"};
 static const char *const outside[] = {"time", "action", "path", "comm"};
 
 static void put_tree(
@@ -713,19 +719,23 @@ static void put_head(struct ward_buf *b, const json_t *report)
 void ward_report_html(struct ward_buf *b, const json_t *report)
 {
 	put_head(b, report);
-	put_facts(b, report);
 	put_changed(b, report);
 	put_refusals(b, report);
 	put_list(b, json_object_get(report, "approvals"), "Asked and approved", approval,
 		sizeof(approval) / sizeof(*approval));
 	put_list(b, json_object_get(report, "approved"), "Who allowed what", approved,
 		sizeof(approved) / sizeof(*approved));
+	put_list(b, json_object_get(report, "steps"), "Steps", steps,
+		sizeof(steps) / sizeof(*steps));
+	put_list(b, json_object_get(report, "reviewed"), "Reviewed changes", reviewed,
+		sizeof(reviewed) / sizeof(*reviewed));
 	put_programs(b, report);
 	put_network(b, report);
 	heading(b, "timeline");
 	put_timeline(b, report);
 	put_times(b, report);
 	put_files(b, report);
+	put_facts(b, report);
 	put_probes(b, report);
 	put_policies(b, report);
 	put_verifying(b, report);

@@ -188,6 +188,46 @@ static void approved(struct ward_buf *b, const json_t *report)
 	}
 }
 
+/* A list of rows by some of their members. */
+static void rows(struct ward_buf *b, const json_t *list, const char *title,
+	const char *const members[], size_t n_members)
+{
+	const json_t *row = NULL;
+	size_t i = 0;
+	if (json_array_size(list) == 0)
+		return;
+	section(b, title);
+	ward_buf_putc(b, '|');
+	for (size_t k = 0; k < n_members; k++)
+		ward_buf_printf(b, " %s |", members[k]);
+	ward_buf_puts(b, "\n|");
+	for (size_t k = 0; k < n_members; k++)
+		ward_buf_puts(b, "---|");
+	ward_buf_putc(b, '\n');
+	json_array_foreach(list, i, row)
+	{
+		ward_buf_putc(b, '|');
+		for (size_t k = 0; k < n_members; k++) {
+			const char *text = ward_query_text(row, members[k]);
+			ward_buf_putc(b, ' ');
+			if (text && *text)
+				code(b, text);
+			ward_buf_puts(b, " |");
+		}
+		ward_buf_putc(b, '\n');
+	}
+}
+
+static void reviewed(struct ward_buf *b, const json_t *report)
+{
+	static const char *const steps[] = {"time", "action", "name", "result", "by", "text"};
+	static const char *const done[] = {
+		"time", "what", "who", "path", "before", "after", "manifest", "text"};
+	rows(b, json_object_get(report, "steps"), "Steps", steps, sizeof(steps) / sizeof(*steps));
+	rows(b, json_object_get(report, "reviewed"), "Reviewed changes", done,
+		sizeof(done) / sizeof(*done));
+}
+
 /* What was done to which file, and the first of its records. */
 static void files(struct ward_buf *b, const json_t *report)
 {
@@ -411,17 +451,18 @@ void ward_report_markdown(struct ward_buf *b, const json_t *report)
 		json_integer_value(json_object_get(v, "records")));
 	ward_report_words(b, report, &style);
 	ward_buf_putc(b, '\n');
-	section(b, WARD_REPORT_SESSION);
-	ward_buf_puts(b, "| | |\n|---|---|\n");
-	ward_report_facts(b, report, fact);
-	reloads(b, report);
 	files(b, report);
 	beside(b, report);
 	refusals(b, report);
 	approvals(b, report);
 	approved(b, report);
+	reviewed(b, report);
 	programs(b, report);
 	network(b, report);
+	section(b, WARD_REPORT_SESSION);
+	ward_buf_puts(b, "| | |\n|---|---|\n");
+	ward_report_facts(b, report, fact);
+	reloads(b, report);
 	probes(b, report);
 	policies(b, report);
 	verifying(b, report);

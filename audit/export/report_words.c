@@ -158,9 +158,9 @@ static void say_unrecorded(const struct words *w)
 	if (n == 0)
 		return;
 	if (ward_report_places(&yes, w->report, true, 0) > 0) {
-		say(w, "These counts are of ");
+		say(w, "These counts cover only ");
 		w->style->name(w->b, ward_buf_str(&yes));
-		say(w, " alone. ");
+		say(w, ". ");
 	}
 	say(w, "wardfs does not record which files were read or changed in ");
 	w->style->name(w->b, ward_buf_str(&no));

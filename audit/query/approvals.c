@@ -18,6 +18,7 @@ struct reading {
 	const struct ward_filter *when;
 	json_t *rows;
 	json_t *asked;	/* request: row that has no answer yet */
+	json_t *shown;	/* request: what was shown of it, by digest; several where paths joined */
 	json_t *grants; /* id: grant */
 };
 
@@ -54,9 +55,18 @@ static json_t *add_row(struct reading *r)
 static int take_ask(struct reading *r, const json_t *rec)
 {
 	const char *request = ward_query_text(rec, "request");
-	json_t *row = add_row(r), *shown = json_object_get(rec, "detail");
-	if (!row)
+	const char *digest = ward_query_text(rec, "shown");
+	json_t *row = request ? json_object_get(r->asked, request) : NULL;
+	json_t *shown = json_object_get(rec, "detail");
+	json_t *texts = request ? json_object_get(r->shown, request) : NULL;
+	if (!row && !(row = add_row(r)))
 		return -ENOMEM;
+	if (request && !texts) {
+		texts = json_object();
+		json_object_set_new(r->shown, request, texts);
+	}
+	if (texts && digest && shown)
+		json_object_set(texts, digest, shown);
 	copy_about(row, rec);
 	copy_decided(row, rec);
 	json_object_set_new(row, "result", json_string("open"));
@@ -92,8 +102,15 @@ static int take_answer(struct reading *r, const json_t *rec)
 	copy_about(row, rec);
 	copy_decided(row, rec);
 	take_ids(r, row, ward_query_text(rec, "grant"));
-	if (request)
+	/* What the person saw, also where a path joined before the answer came. */
+	json_t *texts = request ? json_object_get(r->shown, request) : NULL;
+	json_t *saw = json_object_get(texts, ward_query_text(rec, "shown"));
+	if (saw)
+		json_object_set(row, "question", saw);
+	if (request) {
 		json_object_del(r->asked, request);
+		json_object_del(r->shown, request);
+	}
 	return 0;
 }
 
@@ -226,6 +243,18 @@ static void put_what(struct ward_buf *b, const json_t *rec)
 		ward_buf_printf(b, ":%" JSON_INTEGER_FORMAT, json_integer_value(port));
 }
 
+/* The paths that joined the question. */
+static void put_more(struct ward_buf *b, const json_t *row)
+{
+	const json_t *one = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(json_object_get(row, "question"), "more"), i, one)
+	{
+		put(b, ", ", ward_query_text(one, "path"), "");
+		put(b, " -> ", ward_query_text(one, "path2"), "");
+	}
+}
+
 static void put_end(struct ward_buf *b, const json_t *g)
 {
 	const json_t *uses = json_object_get(g, "uses"), *end = json_object_get(g, "end");
@@ -287,6 +316,7 @@ static void add_texts(json_t *row)
 	put_who(&b, row);
 	set(row, "who", &b);
 	put_what(&b, row);
+	put_more(&b, row);
 	set(row, "what", &b);
 	json_array_foreach(json_object_get(row, "grants"), i, g)
 	{
@@ -363,6 +393,7 @@ int ward_approvals_read(
 	struct reading r = {.when = when,
 		.rows = json_array(),
 		.asked = json_object(),
+		.shown = json_object(),
 		.grants = json_object()};
 	int e = ward_query_walk(log, true, take, &r, err);
 	if (e == 0)
@@ -371,6 +402,7 @@ int ward_approvals_read(
 		e = finish(&r, ret);
 	json_decref(r.rows);
 	json_decref(r.asked);
+	json_decref(r.shown);
 	json_decref(r.grants);
 	return e < 0 ? ward_err_sys(err, e, "approvals") : 0;
 }

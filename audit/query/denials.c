@@ -26,7 +26,10 @@ struct grouping {
 	void *tree;	  /* of struct group, by key: tsearch(3) */
 	char *owner_file; /* the owner's policy file, from session.start */
 	json_t *answers;  /* records of kind answer, by the name of their question */
-	json_t *mounts;	  /* of session.start: {path, source, at, recorded}; a reference, or NULL */
+	/* How many paths a question showed: with which of them a path joined, by "QUESTION PATH",
+	 * and in the text of an answer, by "QUESTION DIGEST". */
+	json_t *joined, *texts;
+	json_t *mounts; /* of session.start: {path, source, at, recorded}; a reference, or NULL */
 };
 
 static int compare_groups(const void *a, const void *b)
@@ -136,6 +139,52 @@ static int take_record(void *ctx, const char *line, size_t len, const json_t *re
 	return 0;
 }
 
+static int put_number(json_t *o, const char *name, const char *of, size_t n)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;
+	ward_buf_printf(&key, "%s %s", name, of);
+	return ward_buf_error(&key) < 0 || json_object_set_new(o, ward_buf_str(&key),
+						   json_integer((json_int_t)n)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static json_int_t number_of(const json_t *o, const char *name, const char *of)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf key = WARD_BUF_INIT;
+	ward_buf_printf(&key, "%s %s", name, of);
+	return ward_buf_error(&key) < 0
+		       ? 0
+		       : json_integer_value(json_object_get(o, ward_buf_str(&key)));
+}
+
+/* A question, and the paths that joined it. */
+static int take_ask(struct grouping *g, const char *name, const json_t *record)
+{
+	const json_t *more = json_object_get(json_object_get(record, "detail"), "more");
+	const char *shown = ward_query_text(record, "shown");
+	const json_t *one = NULL;
+	size_t i = 0;
+	int r = shown ? put_number(g->texts, name, shown, json_array_size(more) + 1) : 0;
+	json_array_foreach(more, i, one)
+	{
+		const char *path = ward_query_text(one, "path");
+		if (r == 0 && path)
+			r = put_number(g->joined, name, path, i + 2);
+	}
+	return r;
+}
+
+/* Was the answer to a text that did not show the path of the denial yet? */
+static bool came_before(const struct grouping *g, const struct ward_denial *d, const json_t *answer)
+{
+	const char *name = json_string_value(d->question);
+	const char *path = ward_query_text(d->record, "path");
+	const char *shown = ward_query_text(answer, "shown");
+	return name && path && shown &&
+	       number_of(g->joined, name, path) > number_of(g->texts, name, shown);
+}
+
 /* Whatever is asked for: what became of questions, and whether the session has ended. */
 static int take_answer(void *ctx, const char *line, size_t len, const json_t *record)
 {
@@ -144,12 +193,15 @@ static int take_answer(void *ctx, const char *line, size_t len, const json_t *re
 	const char *name = ward_query_text(record, "request");
 	(void)line, (void)len;
 	g->d.ended |= kind == WARD_EVENT_SESSION_END;
+	if (kind == WARD_EVENT_ASK && name)
+		return take_ask(g, name, record);
 	if (kind != WARD_EVENT_ANSWER || !name)
 		return 0;
 	return json_object_set_new(g->answers, name,
-		       json_pack("{s:O*, s:O*, s:O*}", "result", json_object_get(record, "result"),
-			       "by", json_object_get(record, "by"), "how",
-			       json_object_get(record, "how"))) < 0
+		       json_pack("{s:O*, s:O*, s:O*, s:O*}", "result",
+			       json_object_get(record, "result"), "by",
+			       json_object_get(record, "by"), "how", json_object_get(record, "how"),
+			       "shown", json_object_get(record, "shown"))) < 0
 		       ? -ENOMEM
 		       : 0;
 }
@@ -165,11 +217,17 @@ static bool any_question(const struct grouping *g)
 static int find_answers(struct grouping *g, struct ward_log *log, struct ward_err *err)
 {
 	g->answers = json_object();
+	g->joined = json_object();
+	g->texts = json_object();
 	int r = any_question(g) ? ward_query_walk(log, true, take_answer, g, err) : 0;
 	for (size_t i = 0; r == 0 && i < g->d.n; i++) {
 		struct ward_denial *d = &g->d.v[i];
 		const json_t *a = json_object_get(
 			g->answers, d->question ? json_string_value(d->question) : "");
+		if (came_before(g, d, a)) {
+			d->result = json_string("ended");
+			continue;
+		}
 		d->result = json_incref(json_object_get(a, "result"));
 		d->by = json_incref(json_object_get(a, "by"));
 		d->how = json_incref(json_object_get(a, "how"));
@@ -444,6 +502,8 @@ int ward_query_denials(struct ward_log *log, const struct ward_select *sel,
 	free(g.owner_file);
 	json_decref(g.mounts);
 	json_decref(g.answers);
+	json_decref(g.joined);
+	json_decref(g.texts);
 	if (r < 0) {
 		ward_denials_free(&g.d);
 		return ward_err_sys(err, r, "trail");

@@ -216,6 +216,19 @@ int ward_store_open(const char *path, bool create, struct ward_store **ret, stru
 	return open_contents(path, &dir, create, ret, err);
 }
 
+int ward_store_is_ours(const char *path, struct ward_err *err)
+{
+	ward_cleanup_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 && errno == ENOENT)
+		return 0;
+	if (dir < 0)
+		return no_dir(path, true, -errno, err);
+	int r = check_dir(dir, true);
+	if (r == -EPERM)
+		return refused_dir(path, dir, err);
+	return r < 0 ? ward_err_sys(err, r, "state directory %s", path) : 0;
+}
+
 int ward_store_open_system(
 	const char *top, uid_t uid, struct ward_store **ret, struct ward_err *err)
 {

@@ -38,6 +38,12 @@ int ward_store_default_path(uid_t uid, const char *xdg_state_home, const char *h
 int ward_store_open(const char *path, bool create, struct ward_store **ret,
 	struct ward_err *err) ward_must_check;
 /*
+ * Before something else than trails is changed in the state directory: 0 if only the caller can
+ * change it, or if it does not exist. -EPERM: it belongs to another user (whose links root would
+ * follow), or others can write to it.
+ */
+int ward_store_is_ours(const char *path, struct ward_err *err) ward_must_check;
+/*
  * The state directory that the system's writer keeps for a user, top/UID, to be read: by that user,
  * or by root. -ENOENT: it has none. -EPERM: it does not belong to whom top belongs to, or to the
  * user, or others can write to one of them. The root key can then mostly not be read

@@ -24,6 +24,7 @@ struct in_force {
 	const struct ward_buf *sources;
 	struct ward_policy *policy; /* NULL: not read yet */
 	bool unreadable;
+	bool old; /* of 0.1, which decided and recorded connections in other ways */
 };
 
 struct given {
@@ -37,6 +38,7 @@ struct ward_access_again {
 	size_t n;
 	struct given *given;
 	size_t n_given;
+	json_t *mounts; /* of session.start, or NULL */
 };
 
 int ward_access_again_new(
@@ -50,8 +52,9 @@ int ward_access_again_new(
 	/* A text that is none is the business of another check. */
 	for (size_t i = 0; r == 0 && a->v && i < a->texts.n; i++)
 		if (a->texts.v[i].loaded)
-			a->v[a->n++] = (struct in_force){
-				.seq = a->texts.v[i].seq, .sources = &a->texts.v[i].sources};
+			a->v[a->n++] = (struct in_force){.seq = a->texts.v[i].seq,
+				.sources = &a->texts.v[i].sources,
+				.old = !a->texts.v[i].meaning.len};
 	if (r == 0 && !a->v)
 		r = ward_err_sys(err, -ENOMEM, "verify");
 	if (r < 0)
@@ -71,10 +74,47 @@ void ward_access_again_free(struct ward_access_again *a)
 		free(a->given[i].id);
 		ward_grants_free(a->given[i].set);
 	}
+	json_decref(a->mounts);
 	free(a->given);
 	free(a->v);
 	ward_policy_texts_clear(&a->texts);
 	free(a);
+}
+
+/* --- what is staged --- */
+
+int ward_access_again_start(struct ward_access_again *a, const json_t *rec)
+{
+	if (!a->mounts)
+		a->mounts = json_incref(json_object_get(json_object_get(rec, "detail"), "mounts"));
+	return 0;
+}
+
+/* Does the escaped path of a mount stand at or above this one? Its length, or 0. */
+static size_t above(const char *mount, const struct ward_buf *path)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf m = WARD_BUF_INIT;
+	if (ward_unescape(&m, mount, strlen(mount)) < 0 || ward_buf_error(&m) < 0 || !m.len ||
+		m.len > path->len || memcmp(m.data, path->data, m.len) != 0)
+		return 0;
+	return m.len == path->len || path->data[m.len] == '/' || m.len == 1 ? m.len : 0;
+}
+
+/* The flag of requests about this path: the mount that is nearest above it says whether. */
+static uint32_t staged(const struct ward_access_again *a, const struct ward_buf *path)
+{
+	const json_t *m = NULL;
+	size_t i = 0, nearest = 0;
+	bool yes = false;
+	json_array_foreach(a->mounts, i, m)
+	{
+		const char *at = ward_query_text(m, "path");
+		const size_t n = at ? above(at, path) : 0;
+		if (n > nearest)
+			yes = json_is_true(json_object_get(m, "staged"));
+		nearest = n > nearest ? n : nearest;
+	}
+	return yes ? WARD_REQUEST_STAGED : 0;
 }
 
 /* --- rights by their names --- */
@@ -240,7 +280,7 @@ int ward_access_again_use(struct ward_access_again *a, const json_t *rec, const 
 /* --- accesses --- */
 
 /* 1: it allows that, or that is unknown. */
-static int allows(struct in_force *f, const struct ward_buf *path, uint32_t rights)
+static int allows(struct in_force *f, uint32_t flags, const struct ward_buf *path, uint32_t rights)
 {
 	const struct ward_state *s = NULL;
 	struct ward_policy *p = policy_of(f);
@@ -253,7 +293,8 @@ static int allows(struct in_force *f, const struct ward_buf *path, uint32_t righ
 	const uint32_t alt = rights & WARD_RIGHT_WRITE
 				     ? (rights & ~WARD_RIGHT_WRITE) | WARD_RIGHT_APPEND
 				     : rights;
-	struct ward_request req = {.action = WARD_ACTION_ACCESS, .rights = rights, .state = s};
+	struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .rights = rights, .flags = flags, .state = s};
 	r = ward_policy_secret(s) ||
 	    ward_policy_decide(p, &req, NULL).verdict == WARD_VERDICT_ALLOW;
 	req.rights = alt;
@@ -262,18 +303,34 @@ static int allows(struct in_force *f, const struct ward_buf *path, uint32_t righ
 	return r;
 }
 
-size_t ward_access_again_settings(
-	struct ward_access_again *a, uint64_t seq, const struct ward_settings *ret[3])
+/* old: also those of 0.1. */
+static size_t near(struct ward_access_again *a, uint64_t seq, bool old, struct ward_policy *ret[3])
 {
 	size_t at = 0, n = 0;
 	while (at + 1 < a->n && a->v[at + 1].seq < seq)
 		at++;
 	for (size_t i = at ? at - 1 : 0; i < a->n && i <= at + 1; i++) {
-		const struct ward_policy *p = policy_of(&a->v[i]);
+		struct ward_policy *p = a->v[i].old && !old ? NULL : policy_of(&a->v[i]);
 		if (!p)
 			return 0;
-		ret[n++] = ward_policy_settings(p);
+		ret[n++] = p;
 	}
+	return n;
+}
+
+size_t ward_access_again_policies(
+	struct ward_access_again *a, uint64_t seq, struct ward_policy *ret[3])
+{
+	return near(a, seq, false, ret);
+}
+
+size_t ward_access_again_settings(
+	struct ward_access_again *a, uint64_t seq, const struct ward_settings *ret[3])
+{
+	struct ward_policy *p[3];
+	const size_t n = near(a, seq, true, p);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = ward_policy_settings(p[i]);
 	return n;
 }
 
@@ -287,11 +344,12 @@ static int allowed_then(
 	size_t at = 0;
 	while (at + 1 < a->n && a->v[at + 1].seq < seq)
 		at++;
-	int r = allows(&a->v[at], path, rights);
+	const uint32_t flags = staged(a, path);
+	int r = allows(&a->v[at], flags, path, rights);
 	if (r == 0 && at > 0)
-		r = allows(&a->v[at - 1], path, rights);
+		r = allows(&a->v[at - 1], flags, path, rights);
 	if (r == 0 && at + 1 < a->n)
-		r = allows(&a->v[at + 1], path, rights);
+		r = allows(&a->v[at + 1], flags, path, rights);
 	return r;
 }
 
@@ -300,6 +358,7 @@ static int allowed_then(
 /* Who has two names, and what is done with them. */
 struct moved {
 	struct ward_buf from, to;
+	uint32_t staged; /* a flag of requests */
 	bool link, exchange;
 };
 
@@ -315,7 +374,7 @@ static int renames(struct in_force *f, const struct moved *m)
 		r = ward_policy_walk(p, m->to.data, m->to.len, &s2);
 	/* Of a directory, and over something that is there, more is refused. */
 	const struct ward_request req = {.action = WARD_ACTION_RENAME,
-		.flags = m->exchange ? WARD_REQUEST_EXCHANGE : 0,
+		.flags = m->staged | (m->exchange ? WARD_REQUEST_EXCHANGE : 0),
 		.state = s,
 		.state2 = s2};
 	if (r < 0)
@@ -331,7 +390,7 @@ static int renames(struct in_force *f, const struct moved *m)
 /* A file can have other names than the one in the record, so of a link the new name counts. */
 static int moves(struct in_force *f, const struct moved *m)
 {
-	return m->link ? allows(f, &m->to, WARD_RIGHT_CREATE) : renames(f, m);
+	return m->link ? allows(f, m->staged, &m->to, WARD_RIGHT_CREATE) : renames(f, m);
 }
 
 static int moves_then(struct ward_access_again *a, uint64_t seq, const struct moved *m)
@@ -363,8 +422,10 @@ int ward_access_again_moved(struct ward_access_again *a, const json_t *rec, cons
 		return 0;
 	if (ward_unescape(&m.from, from, strlen(from)) == 0 &&
 		ward_unescape(&m.to, to, strlen(to)) == 0 && ward_buf_error(&m.from) == 0 &&
-		ward_buf_error(&m.to) == 0)
+		ward_buf_error(&m.to) == 0) {
+		m.staged = staged(a, &m.to);
 		r = moves_then(a, (uint64_t)json_integer_value(json_object_get(rec, "seq")), &m);
+	}
 	ward_buf_clear(&m.from);
 	ward_buf_clear(&m.to);
 	if (r == 0)

@@ -9,6 +9,7 @@
 
 #include "audit/log/log.h"
 #include "enforcer/base/err.h"
+#include "enforcer/policy/policy.h"
 #include "enforcer/policy/settings.h"
 
 struct ward_access_again;
@@ -19,12 +20,17 @@ int ward_access_again_new(
 void ward_access_again_free(struct ward_access_again *a);
 
 /*
- * The settings that can have been in force at the record seq: those there, and of the policies
- * before and behind. The number of them; 0: there is none, or one cannot be read.
+ * The policies that can have been in force at the record seq: the one there, and those before and
+ * behind. They are a's. The number of them; 0: there is none, or one cannot be read, or is of 0.1.
  */
+size_t ward_access_again_policies(
+	struct ward_access_again *a, uint64_t seq, struct ward_policy *ret[3]);
+/* The settings of these policies, also of those of 0.1; as many. */
 size_t ward_access_again_settings(
 	struct ward_access_again *a, uint64_t seq, const struct ward_settings *ret[3]);
 
+/* The record `session.start`, which says in which trees changes are staged. -ENOMEM. */
+int ward_access_again_start(struct ward_access_again *a, const json_t *rec) ward_must_check;
 /* A record `grant` that gives one. -ENOMEM. */
 int ward_access_again_grant(struct ward_access_again *a, const json_t *rec) ward_must_check;
 /*

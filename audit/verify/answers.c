@@ -106,6 +106,19 @@ static bool shown_is(const json_t *detail, const char *shown)
 	return strcmp(hex, shown) == 0;
 }
 
+/* Does rec say the same of the first path as the record that began the question? */
+static bool joins(const json_t *first, const json_t *rec)
+{
+	static const char *const same[] = {"asked", "path", "path2", "host", "port", "rule"};
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		const json_t *x = json_object_get(first, same[i]);
+		const json_t *y = json_object_get(rec, same[i]);
+		if (!x != !y || (x && !json_equal(x, y)))
+			return false;
+	}
+	return true;
+}
+
 static int take_ask(struct ward_answers *a, const json_t *rec, const char **ret_why)
 {
 	const char *request = ward_query_text(rec, "request");
@@ -114,7 +127,29 @@ static int take_ask(struct ward_answers *a, const json_t *rec, const char **ret_
 	if (shown && !json_object_get(rec, "cut") &&
 		!shown_is(json_object_get(rec, "detail"), shown))
 		*ret_why = "the digest of what was shown is another";
-	return request ? json_object_set(a->asked, request, (json_t *)(uintptr_t)rec) : 0;
+	json_t *all = request ? json_object_get(a->asked, request) : NULL;
+	if (!request)
+		return 0;
+	/* Another path joins a question that waits: the same is asked, and more is shown. */
+	if (all && !*ret_why && !joins(json_array_get(all, 0), rec))
+		*ret_why = "it is shown in place of another question of that name";
+	if (!all && json_object_set_new(a->asked, request, all = json_array()) < 0)
+		return -ENOMEM;
+	return json_array_append(all, (json_t *)(uintptr_t)rec) < 0 ? -ENOMEM : 0;
+}
+
+/* The records of a question that waits; of several the one that was shown with this digest. */
+static const json_t *asked_as(const struct ward_answers *a, const char *request, const char *shown)
+{
+	const json_t *all = request ? json_object_get(a->asked, request) : NULL, *rec = NULL;
+	size_t i = 0;
+	json_array_foreach(all, i, rec)
+	{
+		const char *one = ward_query_text(rec, "shown");
+		if (!shown == !one && (!shown || strcmp(one, shown) == 0))
+			return rec;
+	}
+	return json_array_get(all, 0);
 }
 
 /* Why nobody outside of the session did that. */
@@ -194,7 +229,7 @@ static int take_grant(struct ward_answers *a, const json_t *rec, const char **re
 {
 	const char *id = ward_query_text(rec, "grant"), *how = ward_query_text(rec, "how");
 	const char *request = ward_query_text(rec, "request");
-	const json_t *q = request ? json_object_get(a->asked, request) : NULL;
+	const json_t *q = asked_as(a, request, NULL);
 	if (!id)
 		return 0;
 	*ret_why = wrong_who(a, rec);
@@ -250,7 +285,7 @@ static int take_answer(struct ward_answers *a, const json_t *rec, const char **r
 	const char *request = ward_query_text(rec, "request");
 	const char *result = ward_query_text(rec, "result");
 	const char *shown = ward_query_text(rec, "shown");
-	const json_t *q = request ? json_object_get(a->asked, request) : NULL;
+	const json_t *q = asked_as(a, request, shown);
 	if (!request)
 		return 0;
 	const char *before = ward_query_text(q, "shown");
@@ -266,6 +301,8 @@ static int take_answer(struct ward_answers *a, const json_t *rec, const char **r
 	if (!*ret_why && granted)
 		*ret_why = ids && *ids ? wrong_grants(a, ids) : "it names no grant";
 	int r = !*ret_why && granted ? check_signatures(a, rec, q, ret_why) : 0;
+	if (r == 0 && !*ret_why && granted && !ward_signatures_only_shown(rec, q, a->given))
+		*ret_why = "its grant is for a path that was not shown";
 	if (r == 0 && json_object_set(a->closed, request, (json_t *)(uintptr_t)rec) < 0)
 		r = -ENOMEM;
 	/* One question has one answer. */

@@ -17,6 +17,7 @@ void ward_ledger_view_free(struct ward_ledger_view *v)
 		free(v->v[i].held_reason);
 		free(v->v[i].removed_reason);
 		free(v->v[i].reviews);
+		json_decref(v->v[i].review_entries);
 	}
 	free(v->v);
 	free(v->slots);

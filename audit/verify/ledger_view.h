@@ -2,6 +2,7 @@
 /* What the ledger says, as verify.h reads it: sessions and keys. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ struct ward_ledger_session {
 	/* The files that entries "review" name, in their order. Owned. */
 	struct ward_ledger_review_file *reviews;
 	size_t n_reviews;
+	json_t *review_entries; /* all of them, as they are; owned, or NULL: there is none */
 	/* The keys that its entries name, and the last checkpoint, if it is signed by one. */
 	struct ward_public_key keys[2];
 	size_t n_keys;

@@ -82,7 +82,21 @@ static bool quotes(const char *pattern, const char *name)
 	       memcmp(ward_buf_str(&plain), ward_buf_str(&n), n.len) == 0;
 }
 
-static bool covers(const json_t *grant, const json_t *says)
+/* Of one of the paths that joined the question, in what was shown. */
+static bool quotes_more(const char *path, const json_t *shown)
+{
+	const json_t *one = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(shown, "more"), i, one)
+	{
+		if (quotes(path, ward_query_text(one, "path")) ||
+			quotes(path, ward_query_text(one, "path2")))
+			return true;
+	}
+	return false;
+}
+
+static bool covers(const json_t *grant, const json_t *says, const json_t *shown)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf plain = WARD_BUF_INIT;
 	const char *pattern = ward_query_text(says, "pattern");
@@ -94,7 +108,7 @@ static bool covers(const json_t *grant, const json_t *says)
 		       ward_buf_error(&plain) == 0 && strcmp(ward_buf_str(&plain), pattern) == 0;
 	if (host)
 		return what && strcmp(host, what) == 0;
-	return quotes(path, what) || quotes(path, what2);
+	return quotes(path, what) || quotes(path, what2) || quotes_more(path, shown);
 }
 
 static json_int_t number(const json_t *o, const char *name)
@@ -162,12 +176,12 @@ static bool is_its_own(const json_t *question)
 }
 
 /* Is the grant what was signed, and no more? */
-static bool gives(const json_t *grant, const json_t *says)
+static bool gives(const json_t *grant, const json_t *says, const json_t *shown)
 {
 	const char *answer = ward_query_text(says, "answer");
 	/* The record of a grant is begun before its end is known. */
 	const json_int_t slack = 1000000000;
-	if (!grant || !answer || !covers(grant, says))
+	if (!grant || !answer || !covers(grant, says, shown))
 		return false;
 	if (strcmp(answer, "once") == 0)
 		return number(grant, "uses") == 1;
@@ -178,10 +192,15 @@ static bool gives(const json_t *grant, const json_t *says)
 		       number(grant, "mono") + number(says, "seconds") * 1000000000 + slack;
 }
 
+/* What the answer of rec gives, and to what. */
+struct giving {
+	const json_t *in; /* grants by id */
+	const json_t *says, *shown, *rec;
+};
+
 /* For each id in rec's list of grants; false where there is none. */
-static bool each_grant(const json_t *rec,
-	bool (*fn)(const json_t *in, const char *id, const json_t *says, const json_t *rec),
-	const json_t *in, const json_t *says)
+static bool each_grant(const json_t *rec, bool (*fn)(const struct giving *g, const char *id),
+	const struct giving *g)
 {
 	const char *ids = ward_query_text(rec, "grant");
 	ward_cleanup_free char *list = ids ? strdup(ids) : NULL;
@@ -189,32 +208,56 @@ static bool each_grant(const json_t *rec,
 	bool ok = list && *list;
 	for (char *id = list ? strtok_r(list, " ", &rest) : NULL; id;
 		id = strtok_r(NULL, " ", &rest))
-		ok = ok && fn(in, id, says, rec);
+		ok = ok && fn(g, id);
 	return ok;
 }
 
-static bool is_covered(const json_t *in, const char *id, const json_t *says, const json_t *rec)
+static bool is_covered(const struct giving *g, const char *id)
 {
-	(void)says, (void)rec;
-	return json_object_get(in, id) != NULL;
+	return json_object_get(g->in, id) != NULL;
 }
 
-static bool is_given(const json_t *in, const char *id, const json_t *says, const json_t *rec)
+static bool is_given(const struct giving *g, const char *id)
 {
-	const json_t *grant = json_object_get(in, id);
-	return same_text(grant, "request", rec, "request") && gives(grant, says);
+	const json_t *grant = json_object_get(g->in, id);
+	return same_text(grant, "request", g->rec, "request") && gives(grant, g->says, g->shown);
+}
+
+/* A grant of another question ended this one as well. */
+static bool is_shown(const struct giving *g, const char *id)
+{
+	const json_t *grant = json_object_get(g->in, id);
+	const char *path = ward_query_text(grant, "path");
+	if (!path || !same_text(grant, "request", g->rec, "request"))
+		return true;
+	return quotes(path, ward_query_text(g->says, "path")) ||
+	       quotes(path, ward_query_text(g->says, "path2")) || quotes_more(path, g->shown);
+}
+
+bool ward_signatures_only_shown(const json_t *rec, const json_t *question, const json_t *given)
+{
+	const char *scope = ward_query_text(rec, "scope");
+	const struct giving g = {.in = given,
+		.says = question,
+		.shown = json_object_get(question, "detail"),
+		.rec = rec};
+	/* Another scope has a pattern, or can have one. */
+	if (!scope ||
+		(strcmp(scope, "once") != 0 && strcmp(scope, "path") != 0 &&
+			strcmp(scope, "always") != 0) ||
+		json_object_get(question, "cut"))
+		return true;
+	return each_grant(rec, is_shown, &g);
 }
 
 /* Also one that came before another one of the same answer could not be made. */
-static const char *cover(
-	const json_t *rec, const json_t *given, const json_t *says, json_t *covered)
+static const char *cover(const struct giving *g, json_t *covered)
 {
 	const char *id = NULL;
 	json_t *grant = NULL;
-	json_object_foreach((json_t *)(uintptr_t)given, id, grant)
+	json_object_foreach((json_t *)(uintptr_t)g->in, id, grant)
 	{
-		if (is_given(given, id, says, rec) &&
-			json_object_set_new(covered, id, json_true()) < 0)
+		if (is_given(g, id) && json_object_set_new(covered, id, json_true()) < 0)
 			return "out of memory";
 	}
 	return NULL;
@@ -233,7 +276,7 @@ const char *ward_signatures_wrong(const struct ward_settings *s, const json_t *r
 	if (!is_its_own(question))
 		return "what was shown is not this question";
 	/* Too few of its own, perhaps, but the grants of another answer ended it. */
-	if (each_grant(rec, is_covered, covered, NULL))
+	if (each_grant(rec, is_covered, &(struct giving){.in = covered}))
 		return NULL;
 	if (!texts)
 		return "nobody signed it, and the policy demands signatures";
@@ -244,10 +287,11 @@ const char *ward_signatures_wrong(const struct ward_settings *s, const json_t *r
 	}
 	if (!why && (all.n == 0 || all.n < s->approvers_needed))
 		why = "the policy demands more signatures";
-	if (!why && !each_grant(rec, is_given, given, all.v[0].says))
+	const struct giving g = {.in = given, .says = all.v[0].says, .shown = shown, .rec = rec};
+	if (!why && !each_grant(rec, is_given, &g))
 		why = "the grant is not what was signed";
 	if (!why)
-		why = cover(rec, given, all.v[0].says, covered);
+		why = cover(&g, covered);
 	all_clear(&all);
 	return why;
 }

@@ -6,13 +6,12 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "audit/verify/sshsig.h"
+#include "audit/verify/signed_text.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 
 #define HEAD "wardfs-answer 1\n"
 #define HEAD_LEN (sizeof(HEAD) - 1)
-#define SIGNATURE "signature "
 /* The longest time of an answer `for`, in seconds. */
 #define FOR_MAX 86400
 /* Seconds that fit into nanoseconds of 64 bits: until the year 2500. */
@@ -117,62 +116,28 @@ int ward_signed_answer_text(const json_t *shown, const char *digest,
 	return ward_buf_error(ret) < 0 ? ward_err_sys(err, -ENOMEM, "answer") : 0;
 }
 
+/* --- signatures --- */
+
+static const struct ward_signed_kind kind = {.head = HEAD,
+	.space = WARD_SIGNED_ANSWER_SPACE,
+	.what = "answer",
+	.max = WARD_SIGNED_ANSWER_MAX,
+	.complete = complete};
+
 int ward_signed_answer_sign(struct ward_buf *b, const struct ward_signing_key *key)
 {
-	char sig[WARD_SIGNATURE_TEXT_MAX], name[WARD_VKEY_MAX];
-	ward_signing_key_sign(key, b->data, b->len, sig);
-	ward_public_key_print(&key->pub, name);
-	ward_buf_printf(b, SIGNATURE "%s %s\n", name, sig);
-	return ward_buf_error(b);
-}
-
-/* --- reading --- */
-
-/* "KEY BASE64\n" */
-static int check_line(const char *line, size_t len, const char *over, size_t over_len,
-	struct ward_approver_key *ret, struct ward_err *err)
-{
-	char key[WARD_VKEY_MAX], sig[WARD_SIGNATURE_TEXT_MAX];
-	struct ward_public_key k;
-	const char *space = memchr(line, ' ', len);
-	const size_t n = space ? (size_t)(space - line) : 0;
-	const size_t n_sig = space ? len - n - 2 : 0;
-	if (!space || n >= sizeof(key) || len < n + 2 || line[len - 1] != '\n' ||
-		n_sig >= sizeof(sig) || ward_public_key_parse(line, n, &k) < 0)
-		return ward_err_set(err, -EBADMSG, "the answer's signature cannot be understood");
-	memcpy(key, line, n);
-	key[n] = '\0';
-	memcpy(sig, space + 1, n_sig);
-	sig[n_sig] = '\0';
-	if (!ward_public_key_check(&k, over, over_len, sig))
-		return ward_err_set(err, -EKEYREJECTED, "the answer's signature does not fit");
-	return ward_approver_key_parse(key, ret, err);
+	return ward_signed_text_sign(b, key);
 }
 
 int ward_signed_answer_read(
 	const char *text, size_t len, struct ward_signed_answer *ret, struct ward_err *err)
 {
 	struct ward_approver_key key;
-	const char *line = text + HEAD_LEN;
-	if (len > WARD_SIGNED_ANSWER_MAX || len < HEAD_LEN || memcmp(text, HEAD, HEAD_LEN) != 0)
-		return ward_err_set(err, -EBADMSG, "this is not an answer of wardfs");
-	const char *nl = memchr(line, '\n', len - HEAD_LEN);
-	const char *end = text + len, *sig = nl ? nl + 1 : end;
-	const size_t n = (size_t)(sig - text), left = (size_t)(end - sig);
-	if (sig == end)
-		return ward_err_set(err, -EBADMSG, "the answer has no signature");
-	const bool ours = left > sizeof(SIGNATURE) && memcmp(sig, SIGNATURE, 10) == 0;
-	int r = ours ? check_line(sig + 10, left - 10, text, n, &key, err)
-		     : ward_sshsig_check(sig, left, WARD_SIGNED_ANSWER_SPACE, text, n, &key, err);
-	if (r < 0)
-		return r;
-	json_t *o = json_loadb(line, (size_t)(nl - line), JSON_REJECT_DUPLICATES, NULL);
-	if (!json_is_object(o) || !complete(o)) {
-		json_decref(o);
-		return ward_err_set(err, -EBADMSG, "the signed answer cannot be understood");
-	}
-	*ret = (struct ward_signed_answer){.says = o, .key = key};
-	return 0;
+	json_t *o = NULL;
+	int r = ward_signed_text_read(&kind, text, len, &o, &key, err);
+	if (r == 0)
+		*ret = (struct ward_signed_answer){.says = o, .key = key};
+	return r;
 }
 
 /* --- what it counts for --- */
@@ -180,17 +145,7 @@ int ward_signed_answer_read(
 int ward_signed_answer_known(
 	const struct ward_signed_answer *a, const struct ward_settings *s, struct ward_err *err)
 {
-	for (size_t i = 0; i < s->approvers.n; i++) {
-		struct ward_approver_key k;
-		struct ward_err ignored = WARD_ERR_INIT;
-		if (ward_approver_key_parse(s->approvers.v[i], &k, &ignored) == 0 &&
-			ward_approver_key_equal(&k, &a->key))
-			return 0;
-	}
-	return ward_err_set(err, -EPERM,
-		"no '[approvals] approver' of the policy or the floor names the key %s, which signed "
-		"the answer",
-		a->key.name);
+	return ward_signed_text_known(&kind, &a->key, s, err);
 }
 
 static int differs(const char *what, struct ward_err *err)
@@ -231,6 +186,16 @@ static json_t *without_until(const json_t *says)
 	json_t *o = json_deep_copy(says);
 	json_object_del(o, "until");
 	return o;
+}
+
+bool ward_signed_answer_replaces(
+	const struct ward_signed_answer *a, const struct ward_signed_answer *older)
+{
+	json_t *x = without_until(a->says), *y = without_until(older->says);
+	const bool same = x && y && json_equal(x, y);
+	json_decref(x);
+	json_decref(y);
+	return !same && memcmp(a->key.key, older->key.key, sizeof(a->key.key)) == 0;
 }
 
 int ward_signed_answer_join(const struct ward_signed_answer *a, const struct ward_signed_answer *b,

@@ -50,6 +50,9 @@ int ward_signed_answer_known(const struct ward_signed_answer *a, const struct wa
  */
 int ward_signed_answer_fits(const struct ward_signed_answer *a, const json_t *shown,
 	const char *digest, uint64_t now_s, struct ward_err *err) ward_must_check;
+/* Did the signer of the older answer sign another one with a? */
+bool ward_signed_answer_replaces(
+	const struct ward_signed_answer *a, const struct ward_signed_answer *older);
 /*
  * Can both count for one question? -EPERM: they say different things (`until` aside), or the same
  * key made both, in whatever form the policy names it.

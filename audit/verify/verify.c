@@ -15,6 +15,7 @@
 #include "audit/log/chain.h"
 #include "audit/log/lines.h"
 #include "audit/log/segments.h"
+#include "audit/query/parse.h"
 #include "audit/verify/ledger_notes.h"
 #include "audit/verify/ledger_resume.h"
 #include "audit/verify/suspect.h"
@@ -393,7 +394,15 @@ static void begin_anew(struct ward_ledger_session *s)
 	free(s->held_reason);
 	free(s->removed_reason);
 	free(s->reviews);
+	json_decref(s->review_entries);
 	*s = fresh;
+}
+
+/* Of a number that jansson has no room for there is the text: that trail is kept for ever. */
+static uint64_t keep_of(const json_t *e)
+{
+	const json_t *keep = json_object_get(e, "keep");
+	return json_is_string(keep) ? UINT64_MAX : (uint64_t)json_integer_value(keep);
 }
 
 /* A genuine entry: what it says is what a writer wrote. */
@@ -407,7 +416,7 @@ static int take_entry(
 	/* Of the host, not of a session. */
 	bool host =
 		ward_line_is(l, "rotate") || ward_line_is(l, "enroll") || ward_line_is(l, "revoke");
-	json_t *e = json_loadb(text->p, text->len, 0, NULL);
+	json_t *e = ward_parse(text->p, text->len, 0, "");
 	struct ward_ledger_session *s =
 		e && !host ? ward_ledger_view_take(v, l->session, l->session_len) : NULL;
 	int r = s || (e && host) ? 0 : -ENOMEM;
@@ -418,7 +427,7 @@ static int take_entry(
 			begin_anew(s);
 		s->started = true;
 		take_time(s->start_time, e);
-		s->keep_s = (uint64_t)json_integer_value(json_object_get(e, "keep"));
+		s->keep_s = keep_of(e);
 		(void)take_public(v, s, e);
 	} else if (s && ward_line_is(l, "end")) {
 		const char *verdict = json_string_value(json_object_get(e, "verdict"));

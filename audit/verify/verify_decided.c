@@ -9,11 +9,13 @@
 #include "audit/query/query.h"
 #include "audit/verify/access_again.h"
 #include "audit/verify/answers.h"
+#include "audit/verify/connect_again.h"
 
 #define ACCESS "an access that no rule and no live grant allows"
 
 struct look {
 	struct ward_access_again *again;
+	struct ward_connect_again *connects;
 	struct ward_answers answers;
 	struct ward_verify_result *ret;
 };
@@ -41,8 +43,12 @@ static int take_question(struct look *l, const json_t *rec, uint64_t seq)
 		l->answers.n_settings =
 			ward_access_again_settings(l->again, seq, l->answers.settings);
 	int r = ward_answers_take(&l->answers, rec, &why);
+	if (r == 0 && ward_query_kind(rec) == WARD_EVENT_SESSION_START)
+		r = ward_access_again_start(l->again, rec);
 	if (r == 0 && ward_query_kind(rec) == WARD_EVENT_GRANT)
 		r = ward_access_again_grant(l->again, rec);
+	if (r == 0 && ward_query_kind(rec) == WARD_EVENT_GRANT)
+		r = ward_connect_again_grant(l->connects, rec);
 	return r < 0 ? r : say(l, seq, "an answer that nobody outside of the session gave", why);
 }
 
@@ -51,6 +57,8 @@ static int take_use(struct look *l, const json_t *rec, uint64_t seq)
 	const char *why = NULL;
 	int r = ward_access_again_use(l->again, rec, &why);
 	const char *none = NULL;
+	if (r == 0 && !why)
+		ward_connect_again_use(l->connects, l->again, rec, &why);
 	r = r == 0 ? ward_answers_take(&l->answers, rec, &none) : r;
 	return r < 0 ? r : say(l, seq, ACCESS, why);
 }
@@ -62,8 +70,41 @@ static int take_moved(struct look *l, const json_t *rec, uint64_t seq)
 	return r < 0 ? r : say(l, seq, ACCESS, why);
 }
 
+static int take_connect(struct look *l, const json_t *rec, uint64_t seq)
+{
+	const char *why = NULL;
+	ward_connect_again_done(l->connects, l->again, rec, &why);
+	return say(l, seq, ACCESS, why);
+}
+
+/* The whole record, of one of the kinds that take() lets through. */
+static int take_record(struct look *l, const json_t *rec, uint64_t seq)
+{
+	const enum ward_event_kind kind = ward_query_kind(rec);
+	if (kind == WARD_EVENT_USE)
+		return take_use(l, rec, seq);
+	if (kind == WARD_EVENT_CONNECT)
+		return take_connect(l, rec, seq);
+	if (kind == WARD_EVENT_RENAME || kind == WARD_EVENT_LINK)
+		return take_moved(l, rec, seq);
+	if (kind != WARD_EVENT_EXPIRE && kind != WARD_EVENT_REVOKE)
+		return take_question(l, rec, seq);
+	ward_connect_again_end(l->connects, rec);
+	return 0;
+}
+
+static bool is_any(const struct ward_line *head, const char *const *kinds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ward_line_is(head, kinds[i]))
+			return true;
+	return false;
+}
+
 static int take(void *ctx, const char *line, size_t len, const json_t *none)
 {
+	static const char *const whole[] = {"use", "connect", "rename", "link", "ask", "answer",
+		"grant", "expire", "revoke", "exec", "session.start"};
 	struct look *l = ctx;
 	struct ward_line head;
 	(void)none;
@@ -72,16 +113,10 @@ static int take(void *ctx, const char *line, size_t len, const json_t *none)
 	if (ward_line_is(&head, "open") || ward_line_is(&head, "create") ||
 		ward_line_is(&head, "remove"))
 		return take_done(l, line, len, head.seq);
-	const bool use = ward_line_is(&head, "use");
-	const bool moved = ward_line_is(&head, "rename") || ward_line_is(&head, "link");
-	if (!use && !moved && !ward_line_is(&head, "ask") && !ward_line_is(&head, "answer") &&
-		!ward_line_is(&head, "grant") && !ward_line_is(&head, "exec") &&
-		!ward_line_is(&head, "session.start"))
+	if (!is_any(&head, whole, sizeof(whole) / sizeof(*whole)))
 		return 0;
 	json_t *rec = ward_parse_record(line, len);
-	int r = use	? take_use(l, rec, head.seq)
-		: moved ? take_moved(l, rec, head.seq)
-			: take_question(l, rec, head.seq);
+	int r = take_record(l, rec, head.seq);
 	json_decref(rec);
 	return r;
 }
@@ -93,6 +128,9 @@ int ward_verify_decided(struct ward_log *log, struct ward_verify_result *ret, st
 		ret->state != WARD_VERIFY_INCOMPLETE)
 		return 0;
 	int r = ward_answers_begin(&l.answers);
+	l.connects = ward_connect_again_new();
+	if (r == 0 && !l.connects)
+		r = -ENOMEM;
 	if (r == 0)
 		r = ward_access_again_new(log, &l.again, err);
 	if (r == 0)
@@ -104,6 +142,7 @@ int ward_verify_decided(struct ward_log *log, struct ward_verify_result *ret, st
 				  : NULL;
 	(void)say(&l, seq, ACCESS, why);
 	ward_access_again_free(l.again);
+	ward_connect_again_free(l.connects);
 	ward_answers_clear(&l.answers);
 	return r < 0 ? ward_err_sys(err, r, "the decisions of the trail") : 0;
 }

@@ -10,10 +10,10 @@
 
 /*
  * Where *ret so far says that the lines are genuine (intact, gap, incomplete): decides again, with
- * the policies and grants that the trail has, what records `open`, `create` and `remove` say was
- * allowed, and what a record `use` says a grant covers; looks at each `answer` and `grant`. One
- * that cannot be makes it edited: wardfs does not write such a record. What only a look at the file
- * system could tell (rules of `secret`) is passed over. Errors are those of reading.
+ * the policies and grants that the trail has, what records `open`, `create`, `remove` and `connect`
+ * say was allowed, and what a record `use` says a grant covers; looks at each `answer` and `grant`.
+ * One that cannot be makes it edited: wardfs does not write such a record. What only a look at the
+ * file system could tell (rules of `secret`) is passed over. Errors are those of reading.
  */
 int ward_verify_decided(
 	struct ward_log *log, struct ward_verify_result *ret, struct ward_err *err) ward_must_check;

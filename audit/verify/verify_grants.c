@@ -24,6 +24,7 @@ struct granted {
 	uint64_t uses; /* UINT64_MAX: any number */
 	json_t *asked; /* NULL: of a host */
 	uint64_t first_use;
+	uint64_t used, connected; /* uses so far; connections that began under it */
 };
 
 struct look {
@@ -135,12 +136,16 @@ static bool check_done(struct look *l, const json_t *rec)
 {
 	const char *rule = ward_query_text(rec, "rule");
 	const char *kind = ward_query_text(rec, "kind");
-	const struct granted *g = find(l, rule ? rule + strlen(RULE) : NULL);
+	struct granted *g = find(l, rule ? rule + strlen(RULE) : NULL);
 	if (!g)
 		return say(l, rec, "no grant of that id was given");
 	/* An answer with an address is not a use. */
 	if (kind && strcmp(kind, "dns") == 0)
 		return false;
+	/* The end of a connection has a duration, and one that was none an errno. */
+	if (kind && strcmp(kind, "connect") == 0 && !json_object_get(rec, "duration") &&
+		!json_object_get(rec, "errno") && ++g->connected > g->used)
+		return say(l, rec, "no use of the grant is before it");
 	return g->first_use > number(rec, "mono", 0) &&
 	       say(l, rec, "no use of the grant is before it");
 }
@@ -154,6 +159,7 @@ static bool check_use(struct look *l, const json_t *rec)
 		return false; /* it says of none that it was used */
 	if (why)
 		return say(l, rec, why);
+	g->used++;
 	if (mono < g->first_use)
 		g->first_use = mono;
 	return false;

@@ -15,8 +15,12 @@
 
 #define PIECE (64U << 10)
 
-int ward_verify_take_review(struct ward_ledger_session *s, const json_t *entry)
+int ward_verify_take_review(struct ward_ledger_session *s, json_t *entry)
 {
+	if (!s->review_entries)
+		s->review_entries = json_array();
+	if (json_array_append(s->review_entries, entry) < 0)
+		return -ENOMEM;
 	const char *digest = json_string_value(json_object_get(entry, "digest"));
 	const json_int_t n = json_integer_value(json_object_get(entry, "file"));
 	if (!digest || n < 1 || n > UINT32_MAX)
@@ -76,4 +80,24 @@ int ward_verify_reviews(int dir_fd, const struct ward_ledger_session *known,
 				"the file %s is not the one that the ledger knows", name);
 	}
 	return 0;
+}
+
+int ward_review_file_read(int dir_fd, const json_t *entry, size_t max, struct ward_buf *ret)
+{
+	const char *want = json_string_value(json_object_get(entry, "digest"));
+	char name[32], have[WARD_REVIEW_FILE_DIGEST];
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx hash;
+	snprintf(name, sizeof(name), "review.%u",
+		(unsigned)json_integer_value(json_object_get(entry, "file")));
+	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, name, O_RDONLY);
+	int r = fd < 0 ? fd : ward_fd_read_all(fd, max, ret);
+	if (r < 0)
+		return r;
+	sha256_init(&hash);
+	sha256_update(&hash, ret->len, (const uint8_t *)ward_buf_str(ret));
+	sha256_digest(&hash, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(have + 2 * i, 3, "%02x", digest[i]);
+	return want && strcmp(have, want) == 0 ? 0 : -EBADMSG;
 }

@@ -6,9 +6,17 @@
 
 #include "audit/verify/ledger_view.h"
 #include "audit/verify/result.h"
+#include "enforcer/base/buf.h"
 
 /* Part of verify.c: a genuine entry "review". -ENOMEM. */
-int ward_verify_take_review(struct ward_ledger_session *s, const json_t *entry) ward_must_check;
+int ward_verify_take_review(struct ward_ledger_session *s, json_t *entry) ward_must_check;
+
+/*
+ * Appends the text of the file review.N that a genuine entry names, in the session's directory
+ * dir_fd, at most max bytes (-EFBIG). -EBADMSG: it is not the one that the entry's digest is of.
+ */
+int ward_review_file_read(
+	int dir_fd, const json_t *entry, size_t max, struct ward_buf *ret) ward_must_check;
 
 /*
  * Compares the files in the session's directory dir_fd with the ledger, where *ret so far says that

@@ -423,7 +423,7 @@ static int finish(struct audit *a, struct ward_err *err)
 	return r;
 }
 
-static void send_summary(const struct ward_writer_summary *s)
+static void send_summary(const struct ward_summary *s)
 {
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_AUDIT_SUMMARY);

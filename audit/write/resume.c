@@ -200,6 +200,9 @@ static void take_meaning(struct ward_resume *res, const struct ward_line *l)
 	res->ended = ward_line_is(l, "session.end");
 	res->refusals +=
 		ward_record_kind_is(ward_record_kind_find(l->kind, l->kind_len), WARD_KIND_REFUSAL);
+	if (res->unanswered)
+		ward_unanswered_read(res->unanswered, ward_record_kind_find(l->kind, l->kind_len),
+			l->rest, l->rest_len);
 	if (ward_line_source(l, &ring, &pos) == 0 && ring >= 0 && ring < WARD_RINGS_MAX)
 		res->pos[ring] = pos;
 }

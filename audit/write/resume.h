@@ -17,6 +17,7 @@
 
 #include "audit/format.h"
 #include "audit/log/merkle.h"
+#include "audit/write/unanswered.h"
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
 
@@ -33,6 +34,9 @@ struct ward_resume {
 	uint64_t pos[WARD_RINGS_MAX]; /* where to go on in each ring */
 	bool ended;		      /* the last record is a session.end */
 	struct ward_merkle tree;      /* over the lines as they stand there */
+	/* in: borrowed, takes the questions of this segment that have no answer; NULL: nobody asks
+	 */
+	struct ward_unanswered *unanswered;
 };
 
 /* Numbers that are taken for lost; a line that claims more is one that was changed. */

@@ -17,6 +17,7 @@
 #include "audit/write/encode.h"
 #include "audit/write/ledger.h"
 #include "audit/write/resume.h"
+#include "audit/write/unanswered.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/cut.h"
 #include "enforcer/base/clock.h"
@@ -80,8 +81,9 @@ struct ward_writer {
 
 	uint64_t now_ns;      /* CLOCK_MONOTONIC: when the batch in hand was begun */
 	struct ward_event ev; /* the one in hand */
-	struct ward_writer_summary sum;
+	struct ward_summary sum;
 	struct ward_counts counts; /* for session.end */
+	struct ward_unanswered unanswered;
 };
 
 /* --- records --- */
@@ -122,105 +124,6 @@ static void add_note(
 		.kind = kind, .real_ns = ward_clock_real_ns(), .mono_ns = ward_clock_mono_ns()};
 	w->now_ns = head.mono_ns;
 	add_record(w, ring, pos, &head, &fields);
-}
-
-static char *text_of(const struct ward_event_field *f, bool escaped)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (f->p && escaped)
-		ward_escape(&b, f->p, f->len);
-	else if (f->p)
-		ward_buf_add(&b, f->p, f->len);
-	return ward_buf_steal(&b);
-}
-
-/*
- * What was refused: a path; of the network "HOST:PORT", or the address where no name was asked for;
- * of what has none of these (attempts that were only counted) what the record says for people.
- */
-static char *object_of(const struct ward_event_fields *fields)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	const struct ward_event_field *host = &fields->of[WARD_TAG_HOST];
-	const struct ward_event_field *addr = &fields->of[WARD_TAG_ADDR];
-	const struct ward_event_field *port = &fields->of[WARD_TAG_PORT];
-	const struct ward_event_field *what = host->p ? host : addr;
-	if (fields->of[WARD_TAG_PATH].p || !what->p || what->len == 0)
-		return text_of(fields->of[WARD_TAG_PATH].p ? &fields->of[WARD_TAG_PATH]
-							   : &fields->of[WARD_TAG_TEXT],
-			true);
-	bool brackets = !host->p && memchr(addr->p, ':', addr->len);
-	ward_buf_puts(&b, brackets ? "[" : "");
-	ward_escape(&b, what->p, what->len);
-	ward_buf_puts(&b, brackets ? "]" : "");
-	if (port->p)
-		ward_buf_printf(&b, ":%llu", (unsigned long long)port->u64);
-	return ward_buf_steal(&b);
-}
-
-/* The line that decided; of a quota also what it says: it is what would have to be raised. */
-static char *rule_of(const struct ward_event_fields *fields)
-{
-	if (!fields->of[WARD_TAG_QUOTA].p)
-		return text_of(&fields->of[WARD_TAG_RULE], true);
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_escape(&b, fields->of[WARD_TAG_RULE].p, fields->of[WARD_TAG_RULE].len);
-	ward_buf_puts(&b, " ");
-	ward_escape(&b, fields->of[WARD_TAG_RULE_TEXT].p, fields->of[WARD_TAG_RULE_TEXT].len);
-	return ward_buf_steal(&b);
-}
-
-static bool is_look(const struct ward_event_field *action)
-{
-	static const char look[] = "lookup";
-	return action->p && action->len == strlen(look) &&
-	       memcmp(action->p, look, action->len) == 0;
-}
-
-static void note_refusal(struct ward_writer *w, const struct ward_event_fields *fields)
-{
-	w->sum.refusals++;
-	if (fields->of[WARD_TAG_EXPECTED].p) {
-		const struct ward_event_field *path = &fields->of[WARD_TAG_PATH];
-		w->sum.expected++;
-		if (!w->sum.hidden && path->p && is_look(&fields->of[WARD_TAG_ACTION]))
-			w->sum.hidden = text_of(path, true);
-		return;
-	}
-	if (w->sum.n >= WARD_WRITER_FIRST)
-		return;
-	struct ward_writer_refusal *r = &w->sum.first[w->sum.n];
-	const struct ward_event_field *verdict = &fields->of[WARD_TAG_VERDICT];
-	const char *name = verdict->p ? ward_name_verdict(verdict->u64) : NULL;
-	snprintf(r->verdict, sizeof(r->verdict), "%s", name ? name : "deny");
-	r->action = text_of(&fields->of[WARD_TAG_ACTION], true);
-	r->path = object_of(fields);
-	r->rule = rule_of(fields);
-	if (r->action && r->path && r->rule) {
-		w->sum.n++;
-		return;
-	}
-	free(r->action);
-	free(r->path);
-	free(r->rule);
-	*r = (struct ward_writer_refusal){0};
-}
-
-/*
- * The policy allowed it, and no connection was made: such a record has an errno, and says why. The
- * text alone does not tell: it can name the way that a connection takes.
- */
-static void note_unreached(struct ward_writer *w, const struct ward_event_fields *fields)
-{
-	const struct ward_event_field *text = &fields->of[WARD_TAG_TEXT];
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	if (w->sum.unreached || !text->p || !fields->of[WARD_TAG_ERRNO].p ||
-		fields->of[WARD_TAG_ACTION].p)
-		return;
-	ward_cleanup_free char *object = object_of(fields);
-	ward_buf_printf(&b, "%s: ", object ? object : "?");
-	ward_escape(&b, text->p, text->len);
-	w->sum.unreached = ward_buf_steal(&b);
 }
 
 /*
@@ -275,10 +178,11 @@ static void take_event(
 		return;
 	}
 	ward_counts_note(&w->counts, (enum ward_event_kind)head->kind, fields);
+	ward_unanswered_note(&w->unanswered, (enum ward_event_kind)head->kind, fields);
 	if (ward_record_kind_is((enum ward_event_kind)head->kind, WARD_KIND_REFUSAL))
-		note_refusal(w, fields);
+		ward_summary_refusal(&w->sum, fields);
 	if (head->kind == WARD_EVENT_CONNECT)
-		note_unreached(w, fields);
+		ward_summary_unreached(&w->sum, fields);
 	add_record(w, (int)ring, pos, head, fields);
 }
 
@@ -555,7 +459,7 @@ static uint64_t sync_every(enum ward_audit_sync sync)
 /* Takes over what the first writer left: see writer.h. */
 static int resume(struct ward_writer *w, const char *cause, struct ward_err *err)
 {
-	struct ward_resume res = {0};
+	struct ward_resume res = {.unanswered = &w->unanswered};
 	memcpy(res.key, w->key, sizeof(res.key));
 	int r = ward_resume_walk(w->log_fd, w->session, &res, err);
 	if (r < 0)
@@ -682,13 +586,8 @@ void ward_writer_free(struct ward_writer *w)
 		return;
 	if (w->next_fd >= 0)
 		close(w->next_fd);
-	for (uint32_t i = 0; i < w->sum.n; i++) {
-		free(w->sum.first[i].action);
-		free(w->sum.first[i].path);
-		free(w->sum.first[i].rule);
-	}
-	free(w->sum.hidden);
-	free(w->sum.unreached);
+	ward_summary_clear(&w->sum);
+	ward_unanswered_clear(&w->unanswered);
 	ward_buf_clear(&w->batch);
 	ward_checkpoints_clear(&w->points);
 	ward_chain_wipe(w, sizeof(*w));
@@ -710,6 +609,34 @@ static void log_end(struct ward_writer *w, const char *cause)
 		add_note(w, WARD_EVENT_SESSION_END, -1, 0, cause);
 	}
 	w->end_logged = true;
+}
+
+/*
+ * Questions that nobody can answer any more, because the supervisor died: each has a record that
+ * says so.
+ */
+static int end_unanswered(struct ward_writer *w, const char *cause)
+{
+	static const char ended[] = "ended";
+	struct ward_event_fields fields;
+	int r = 0;
+	while (r == 0 && ward_unanswered_take(&w->unanswered, &fields)) {
+		const struct ward_event_head head = {.kind = WARD_EVENT_ANSWER,
+			.real_ns = ward_clock_real_ns(),
+			.mono_ns = ward_clock_mono_ns()};
+		fields.of[WARD_TAG_RESULT] = (struct ward_event_field){
+			.p = (const uint8_t *)ended, .len = strlen(ended)};
+		fields.of[WARD_TAG_TEXT] = (struct ward_event_field){
+			.p = (const uint8_t *)cause, .len = strlen(cause)};
+		ward_member_set_add(&fields.members, WARD_TAG_RESULT);
+		ward_member_set_add(&fields.members, WARD_TAG_TEXT);
+		w->now_ns = head.mono_ns;
+		ward_counts_note(&w->counts, WARD_EVENT_ANSWER, &fields);
+		add_record(w, -1, 0, &head, &fields);
+		if (w->batch.len + WARD_LINE_MAX > BATCH_BYTES)
+			r = flush(w);
+	}
+	return r;
 }
 
 /* The last checkpoint, to disk, and then the ledger's entry that holds it. */
@@ -761,6 +688,9 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		cause = why_incomplete(w);
 	const bool complete = cause[0] == '\0';
 	int r = flush(w);
+	/* A supervisor that ended its session has ended its questions: verify looks at that. */
+	if (r == 0 && !w->end_logged && !complete)
+		r = end_unanswered(w, cause);
 	if (r == 0 && !w->end_logged) {
 		log_end(w, cause);
 		r = flush(w);
@@ -785,7 +715,7 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 	return 0;
 }
 
-const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w)
+const struct ward_summary *ward_writer_summary(const struct ward_writer *w)
 {
 	return &w->sum;
 }

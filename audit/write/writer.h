@@ -15,6 +15,7 @@
 
 #include "audit/ring.h"
 #include "audit/write/ledger_tree.h"
+#include "audit/write/summary.h"
 #include "enforcer/base/err.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/settings.h"
@@ -91,21 +92,5 @@ void ward_writer_close_rings(struct ward_writer *w);
 int ward_writer_finish(
 	struct ward_writer *w, const char *cause, struct ward_err *err) ward_must_check;
 
-/* For the summary. */
-#define WARD_WRITER_FIRST 3
-struct ward_writer_refusal {
-	char verdict[16];
-	char *action; /* owned by the writer */
-	char *path;   /* escaped */
-	char *rule;
-};
-struct ward_writer_summary {
-	uint64_t records;
-	uint64_t refusals; /* all of them */
-	uint64_t expected; /* of them those that [expect] says; none of them is in first */
-	char *hidden;	   /* owned: the path of the first look among the expected; NULL: none */
-	char *unreached;   /* owned: the first allowed connection that failed, and why; or NULL */
-	uint32_t n;
-	struct ward_writer_refusal first[WARD_WRITER_FIRST];
-};
-const struct ward_writer_summary *ward_writer_summary(const struct ward_writer *w);
+/* For the end of the run. */
+const struct ward_summary *ward_writer_summary(const struct ward_writer *w);

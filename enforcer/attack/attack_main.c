@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enforcer/attack/by_hand.h"
 #include "enforcer/attack/inside.h"
 #include "enforcer/attack/knock.h"
 #include "enforcer/attack/matrix.h"
@@ -50,13 +51,14 @@ enum {
 	KEY_FACTS,
 	KEY_PATH_RULES,
 	KEY_SCRIPT,
+	KEY_SHELL,
 };
 
 struct args {
 	const char *sandbox, *preset, *only, *group, *explain, *junit, *sarif, *wardfs, *image,
 		*policy, *mode, *certificate, *statement, *knock_out, *report, *facts;
 	unsigned long repeat, seed;
-	bool list, json, verbose, know, script;
+	bool list, json, verbose, know, script, shell;
 };
 
 static const struct argp_option options[] = {
@@ -84,6 +86,8 @@ static const struct argp_option options[] = {
 	{"path-rules", KEY_PATH_RULES, "POLICY", 0,
 		"Try every operation on names that the rules of this policy mean, and on neighbours",
 		0},
+	{"shell", KEY_SHELL, NULL, 0,
+		"Start a shell in the sandbox to make attempts by hand, as --explain says", 0},
 	{"list", KEY_LIST, NULL, 0, "List all attempts", 0},
 	{"explain", KEY_EXPLAIN, "NAME", 0, "Say what an attempt does, and what would stop it", 0},
 	{"json", KEY_JSON, NULL, 0, "One JSON object", 0},
@@ -151,6 +155,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SCRIPT:
 		a->script = true;
+		return 0;
+	case KEY_SHELL:
+		a->shell = true;
 		return 0;
 	case 'v':
 		a->verbose = true;
@@ -311,8 +318,9 @@ static int attack_without(const struct args *a)
 	const bool installed = r < 0 && errno == ENOENT;
 	free(v);
 	if (installed)
-		ward_tellf("wardfs attack: --knock-out needs the programs of a build directory; an "
-			   "installed wardfs cannot leave a layer out\n");
+		ward_tellf("wardfs attack: --knock-out needs a build directory with tests "
+			   "('./bootstrap test --list' makes one, for build/wardfs); an installed "
+			   "wardfs cannot leave a layer out\n");
 	else if (r < 0)
 		tell_start(why, true);
 	return installed ? EXIT_USAGE : r < 0 ? EXIT_SETUP : r;
@@ -394,6 +402,30 @@ static int attack_once(const struct args *a, struct ward_attack_outcome *all, si
 	return status;
 }
 
+/* The person makes the attempts. */
+static int attack_by_hand(const struct args *a)
+{
+	struct ward_world w;
+	char why[2048], **words = NULL;
+	const char *sandbox;
+	int status = EXIT_SETUP;
+
+	if (ward_world_make(&w, why, sizeof(why)) < 0) {
+		ward_tellf("wardfs attack: cannot make %s\n", why);
+		return status;
+	}
+	if (a->facts && ward_world_tell(&w, a->facts, why, sizeof(why)) < 0)
+		ward_tellf("wardfs attack: %s\n", why);
+	else if (sandbox_of(a, &w, &words, &sandbox) == 0 &&
+		 ward_by_hand(&w, words, sandbox, why, sizeof(why)) < 0)
+		ward_tellf("wardfs attack: cannot start %s\n", why);
+	else
+		status = 0;
+	ward_words_free(words);
+	ward_world_clear(&w);
+	return status;
+}
+
 static int attack(const struct args *a)
 {
 	size_t n;
@@ -435,6 +467,11 @@ static bool sensible(const struct args *a)
 	}
 	if (a->preset && strstr(ward_preset_find(a->preset)->words, "{image}") && !a->image) {
 		ward_tellf("wardfs attack: preset %s needs --image\n", a->preset);
+		return false;
+	}
+	if (a->shell && a->script) {
+		ward_tellf("wardfs attack: --shell needs a sandbox that runs programs, not only "
+			   "scripts\n");
 		return false;
 	}
 	if (a->knock_out && (a->sandbox || (a->preset && strcmp(a->preset, "wardfs") != 0))) {
@@ -493,6 +530,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && strcmp(argv[1], "inside") == 0)
 		return ward_attack_inside(argv[2], argv + 3);
+	if (argc > 3 && strcmp(argv[1], "try") == 0)
+		return ward_by_hand_try(argv[2], argv[3]);
 	if (argc > 2 && strcmp(argv[1], "victim") == 0)
 		ward_victim_main();
 	if (argc == 2 && strcmp(argv[1], "paths") == 0)
@@ -518,7 +557,9 @@ int main(int argc, char **argv)
 		ward_tellf("wardfs attack: no attempt is called '%s'; see wardfs attack --list\n",
 			a.explain);
 	} else if (sensible(&a)) {
-		status = a.knock_out ? attack_without(&a) : attack(&a);
+		status = a.shell       ? attack_by_hand(&a)
+			 : a.knock_out ? attack_without(&a)
+				       : attack(&a);
 	}
 	return ward_out_flush() < 0 && status == 0 ? EXIT_SETUP : status;
 }

@@ -32,7 +32,7 @@ static void say(const char *text)
 
 static _Noreturn void attempt(ward_attempt_fn *act, const struct ward_facts *f, int go, int said)
 {
-	char name[16], byte, proof[WARD_PROOF_SIZE] = "", line[128];
+	char name[16], byte, proof[WARD_PROOF_SIZE] = "", line[WARD_SAID_SIZE];
 
 	snprintf(name, sizeof(name), "%.8s-try", f->token);
 	prctl(PR_SET_NAME, name);
@@ -87,21 +87,21 @@ static bool begin(struct trial *t, ward_attempt_fn *act, const struct ward_facts
 }
 
 /* The next line of the process, without its end; or how it died. */
-static void answer(struct trial *t, char line[128])
+static void answer(struct trial *t, char line[WARD_SAID_SIZE])
 {
 	size_t n = 0;
 	int status;
 
-	while (n < 127 && read(t->said, line + n, 1) == 1 && line[n] != '\n')
+	while (n < WARD_SAID_SIZE - 1 && read(t->said, line + n, 1) == 1 && line[n] != '\n')
 		n++;
 	line[n] = '\0';
 	if (n)
 		return;
 	if (waitpid(t->pid, &status, 0) == t->pid && WIFSIGNALED(status))
-		snprintf(line, 128, "died SIG%s",
+		snprintf(line, WARD_SAID_SIZE, "died SIG%s",
 			sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 	else
-		snprintf(line, 128, "died 0");
+		snprintf(line, WARD_SAID_SIZE, "died 0");
 	t->pid = 0;
 }
 
@@ -117,7 +117,7 @@ static void finish(struct trial *t)
 /* One command of the observer's. False: it is wrong. */
 static bool obey(struct trial *t, const char *line, const struct ward_facts *f)
 {
-	char name[64], word[16] = "", said[128];
+	char name[64], word[16] = "", said[WARD_SAID_SIZE];
 
 	if (sscanf(line, "ready %63s %15s", name, word) >= 1 && !t->pid) {
 		const struct ward_attempt *a = ward_attack_find(name, NULL);
@@ -144,16 +144,37 @@ static bool obey(struct trial *t, const char *line, const struct ward_facts *f)
 	return false;
 }
 
+bool ward_attack_try(ward_attempt_fn *act, const struct ward_facts *f, char said[WARD_SAID_SIZE])
+{
+	struct trial t = {0};
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (!begin(&t, act, f))
+		return false;
+	answer(&t, said);
+	if (strcmp(said, "ready") == 0 && write(t.go, "g", 1) == 1)
+		answer(&t, said);
+	finish(&t);
+	return true;
+}
+
+int ward_attack_facts(struct ward_facts *f, const char *file)
+{
+	FILE *in = fopen(file, "re");
+	const int r = in && ward_facts_read(f, in) == 0 ? 0 : 2;
+
+	if (in)
+		fclose(in);
+	return r;
+}
+
 int ward_attack_inside(const char *facts, char *const *settings)
 {
 	struct ward_facts f = {0};
 	struct trial t = {0};
 	char line[256];
-	FILE *in = fopen(facts, "re");
-	int r = in && ward_facts_read(&f, in) == 0 ? 0 : 2;
+	int r = ward_attack_facts(&f, facts);
 
-	if (in)
-		fclose(in);
 	for (; r == 0 && settings && *settings; settings++) {
 		FILE *more = fmemopen(*settings, strlen(*settings), "r");
 		if (!more || ward_facts_read(&f, more) != 0)

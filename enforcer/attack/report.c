@@ -118,6 +118,9 @@ void ward_report_explain(
 	ward_outf("Broken if:        %s.\nWould stop it:    %s.\nReference:        %s.\n",
 		seen[a->evidence], a->stops, a->reference);
 	ward_outf("Only this one:    wardfs attack%s --only %s\n", target, a->name);
+	if (a->act)
+		ward_outf("By hand:          wardfs attack%s --shell, then ./attempt %s%s\n",
+			target, a->name, a->later ? "; then look in a second session" : "");
 	ward_outf("Its source:       enforcer/attack/attempts/%s.c\n",
 		ward_attack_tables[group]->name);
 }

@@ -17,6 +17,7 @@
 #include "audit/log/segments.h"
 #include "audit/write/ledger.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
 #include "enforcer/ipc/system.h"
@@ -30,6 +31,8 @@
 #define DEATH_MS 5000
 /* To write what rings hold to a slow disk, and the end. */
 #define END_MS 20000
+/* No policy can say more, and the ledger's readers have room for it. */
+#define KEEP_MAX_S (UINT64_MAX / WARD_NS_PER_SEC)
 /* Where the packer cannot be waited for by its descriptor. */
 #define PACK_LOOK_MS 1000
 
@@ -127,7 +130,8 @@ static int take_open(
 	if (ward_msg_done(m) < 0 || !name || g->sync > WARD_SYNC_CLOSE || policy_fd < 0)
 		return ward_err_set(err, -EBADMSG, "not understood");
 	g->rotate = rotate < WARD_SEGMENT_MIN ? WARD_SEGMENT_MIN : rotate;
-	g->keep_s = keep < c->k->keep_min ? c->k->keep_min : keep;
+	keep = keep < c->k->keep_min ? c->k->keep_min : keep;
+	g->keep_s = keep > KEEP_MAX_S ? KEEP_MAX_S : keep;
 	int r = read_sealed(policy_fd, &policy, err);
 	return r < 0 ? r
 		     : ward_guard_take_place(

@@ -8,6 +8,7 @@
 
 #include "enforcer/container/container_internal.h"
 
+#define BUNDLE WARD_SANDBOX_ENGINE_BUNDLE
 /* One container has one session, and the engine's state lives no longer than both. */
 #define NAME WARD_SANDBOX_ENGINE_NAME
 #define STATE WARD_SANDBOX_ENGINE_STATE
@@ -109,4 +110,84 @@ int ward_container_kata(struct ward_container *c, const struct ward_sandbox_spec
 		"--root", STATE "/kata", "--log", LOG, "--log-format", "json", NULL};
 	(void)spec;
 	return own_kernel(c, global);
+}
+
+/* --- engines that manage containers; they start pid 1 with `call` --- */
+
+/* What both have by one name: no rights, no network or names but the session's, our list of calls.
+ * pid 1 needs the capability for its map of ids (config.c). */
+static const char *const held[] = {"--rm", "--name", NAME, "--read-only", "--cap-drop=ALL",
+	"--cap-add=SETFCAP", "--security-opt=no-new-privileges",
+	"--security-opt=seccomp=" BUNDLE "/seccomp.json", "--network=host", "--log-driver=none",
+	NULL};
+
+static int manage(struct ward_container *c, const struct ward_sandbox_spec *spec)
+{
+	int r = 0;
+	for (size_t i = 0; held[i] && r == 0; i++)
+		r = PUT(c->argv, held[i]);
+	const char *const labels[][2] = {
+		{"wardfs.session", spec->session}, {"wardfs.policy", spec->policy_digest}};
+	for (size_t i = 0; i < 2 && r == 0; i++) {
+		char label[512];
+		if (!labels[i][1])
+			continue;
+		int n = snprintf(label, sizeof(label), "%s=%s", labels[i][0], labels[i][1]);
+		r = n < 0 || (size_t)n >= sizeof(label) ? -E2BIG : PUT(c->argv, "--label", label);
+	}
+	return r;
+}
+
+static const char *embedded(const char *name)
+{
+	for (size_t i = 0; ward_embedded_bundle[i].name; i++)
+		if (strcmp(ward_embedded_bundle[i].name, name) == 0)
+			return ward_embedded_bundle[i].data;
+	return NULL;
+}
+
+int ward_container_podman(struct ward_container *c, const struct ward_sandbox_spec *spec)
+{
+	int r = program(c, c->argv, sizeof(c->argv) / sizeof(*c->argv));
+	c->files[0] = (struct ward_sandbox_engine_file){"seccomp.json", ward_oci_seccomp};
+	c->files[1] = (struct ward_sandbox_engine_file){"containers.conf", embedded("containers")};
+	c->files[2] =
+		(struct ward_sandbox_engine_file){"podman-runtime", embedded("podman-runtime")};
+	if (r == 0)
+		r = PUT(c->argv, "--root", STATE "/podman", "--runroot", "/run/podman", "--tmpdir",
+			"/run/libpod", "--storage-driver=vfs", "run");
+	char mask[512] = "--security-opt=mask=";
+	size_t len = strlen(mask);
+	for (size_t i = 0; ward_container_masked[i] && len < sizeof(mask); i++)
+		len += (size_t)snprintf(mask + len, sizeof(mask) - len, "%s%s", i ? ":" : "",
+			ward_container_masked[i]);
+	if (r == 0)
+		r = len < sizeof(mask) ? manage(c, spec) : -E2BIG;
+	return r < 0 ? r
+		     : PUT(c->argv, "--cgroups=disabled", "--pid=private", "--ipc=none",
+			       "--uts=host", "--userns=host", "--no-hosts", "--dns=none",
+			       "--passwd=false", "--read-only-tmpfs=false",
+			       "--volume=" WARD_SANDBOX_ENGINE_VIEW "/dev:/dev:rw,rbind",
+			       "--volume=" WARD_SANDBOX_ENGINE_VIEW "/sys:/sys:ro,rbind",
+			       "--volume=" WARD_SANDBOX_ENGINE_VIEW WARD_SANDBOX_ENGINE_GROUPS
+			       ":" WARD_SANDBOX_ENGINE_GROUPS ":ro",
+			       mask,
+			       "--volume=" WARD_SANDBOX_ENGINE_INIT ":" WARD_SANDBOX_ENGINE_INIT
+			       ":ro",
+			       "--rootfs", WARD_SANDBOX_ENGINE_VIEW, WARD_SANDBOX_ENGINE_INIT,
+			       WARD_SANDBOX_ENGINE_CALL);
+}
+
+/* The words after the script are those of `docker run`. */
+int ward_container_docker(struct ward_container *c, const struct ward_sandbox_spec *spec)
+{
+	c->files[0] = (struct ward_sandbox_engine_file){"seccomp.json", ward_oci_seccomp};
+	c->files[1] = (struct ward_sandbox_engine_file){"docker-start", embedded("docker-start")};
+	int r = PUT(c->argv, "/bin/sh", BUNDLE "/docker-start");
+	if (r == 0)
+		r = manage(c, spec);
+	return r < 0 ? r
+		     : PUT(c->argv, "--ipc=none", "--uts=host",
+			       "--mount=type=bind,source=" WARD_SANDBOX_ENGINE_INIT
+			       ",target=" WARD_SANDBOX_ENGINE_INIT ",readonly");
 }

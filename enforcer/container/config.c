@@ -10,9 +10,10 @@
 #include "enforcer/container/container_internal.h"
 
 /* As pid 1 covers them where there is no engine (enforcer/sandbox/init/root.c). */
-static const char *const masked[] = {"/proc/acpi", "/proc/fs", "/proc/kcore", "/proc/key-users",
-	"/proc/keys", "/proc/kmsg", "/proc/latency_stats", "/proc/locks", "/proc/sched_debug",
-	"/proc/scsi", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/vmallocinfo"};
+const char *const ward_container_masked[] = {"/proc/acpi", "/proc/fs", "/proc/kcore",
+	"/proc/key-users", "/proc/keys", "/proc/kmsg", "/proc/latency_stats", "/proc/locks",
+	"/proc/sched_debug", "/proc/scsi", "/proc/sysrq-trigger", "/proc/timer_list",
+	"/proc/vmallocinfo", NULL};
 static const char *const readonly[] = {
 	"/proc/bus", "/proc/driver", "/proc/irq", "/proc/pressure", "/proc/sys"};
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -89,7 +90,7 @@ static json_t *linux_part(const struct ward_engine *e, const struct ward_sandbox
 {
 	json_t *namespaces = json_pack("[{s:s}, {s:s}]", "type", "mount", "type", "pid");
 	json_t *o = json_pack("{s:o, s:o, s:o}", "namespaces", namespaces, "maskedPaths",
-		strings(masked, COUNT(masked)), "readonlyPaths",
+		strings(ward_container_masked, COUNT(ward_container_masked) - 1), "readonlyPaths",
 		strings(readonly, COUNT(readonly)));
 	if (e->own_kernel)
 		return o;

@@ -42,13 +42,18 @@ int ward_container_make(const struct ward_engine_found *f, const struct ward_san
 		.dev = f->dev,
 		.ino = f->ino,
 		.cgroup = cgroup,
+		.files = c->files,
+		.how = f->engine->how,
 		.no_probes = f->engine->no_probes,
 		.argv = c->argv,
 		.exec_argv = f->engine->own_kernel ? c->exec_argv : NULL};
 	r = f->engine->make(c, spec);
-	c->config = ward_container_config(f->engine, spec);
-	c->engine.config = c->config;
-	if (r < 0 || !c->config) {
+	/* Engines that manage containers write one of their own. */
+	if (r == 0 && !f->engine->how) {
+		c->config = ward_container_config(f->engine, spec);
+		c->files[0] = (struct ward_sandbox_engine_file){"config.json", c->config};
+	}
+	if (r < 0 || !c->files[0].text) {
 		ward_container_free(c);
 		return ward_err_sys(err, r < 0 ? r : -ENOMEM, "container");
 	}

@@ -26,6 +26,12 @@ const char *ward_engine_word(const struct ward_engine *e);
 const char *ward_engine_why_not(const struct ward_engine *e);
 /* What to do instead where it cannot be started; may be NULL. */
 const char *ward_engine_instead(const struct ward_engine *e);
+/* It manages containers, and so has a runtime of its own beneath: it is none itself. */
+bool ward_engine_manages(const struct ward_engine *e);
+/* What its container lacks of a session's walls and records, for people; ends with NULL. */
+const char *const *ward_engine_lacks(const struct ward_engine *e);
+/* It can be started by root alone. */
+bool ward_engine_needs_root(const struct ward_engine *e);
 /* The container has a kernel of its own: no Landlock, no list of programs, no records of them. */
 bool ward_engine_own_kernel(const struct ward_engine *e);
 /* By word, or by the last part of a path. NULL: neither. */
@@ -55,7 +61,8 @@ void ward_engine_found_clear(struct ward_engine_found *f);
 struct ward_container {
 	struct ward_sandbox_engine engine;
 	char *config;
-	char *argv[24], *exec_argv[24]; /* owned strings */
+	struct ward_sandbox_engine_file files[4]; /* the last one has no name */
+	char *argv[48], *exec_argv[48];		  /* owned strings */
 };
 /*
  * Of spec the descriptors, ids, trees and labels count. *ret is the caller's:

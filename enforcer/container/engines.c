@@ -44,6 +44,21 @@ const char *ward_engine_instead(const struct ward_engine *e)
 	return e->instead;
 }
 
+bool ward_engine_manages(const struct ward_engine *e)
+{
+	return e->how != 0;
+}
+
+const char *const *ward_engine_lacks(const struct ward_engine *e)
+{
+	return e->lacks;
+}
+
+bool ward_engine_needs_root(const struct ward_engine *e)
+{
+	return e->how & WARD_SANDBOX_ENGINE_ZERO;
+}
+
 bool ward_engine_own_kernel(const struct ward_engine *e)
 {
 	return e->own_kernel;
@@ -116,21 +131,51 @@ static int take(const struct ward_engine *e, const char *path, uid_t uid,
 	return r;
 }
 
+/* In the directories of the system; -ENOENT: in none. */
+static int find(const struct ward_engine *e, const char *name, struct ward_engine_found *ret,
+	struct ward_err *err)
+{
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		struct ward_err why = WARD_ERR_INIT;
+		char path[128];
+		snprintf(path, sizeof(path), "%s/%s", dirs[i], name);
+		int r = take(e, path, 0, ret, &why);
+		if (r != -ENOENT)
+			return r < 0 ? ward_err_set(err, r, "%s", why.text) : 0;
+	}
+	return -ENOENT;
+}
+
+static int check_needs(const struct ward_engine *e, struct ward_err *err)
+{
+	for (size_t i = 0; e->needs[i]; i++) {
+		ward_cleanup(ward_engine_found_clear) struct ward_engine_found f =
+			WARD_ENGINE_FOUND_INIT;
+		int r = find(e, e->needs[i], &f, err);
+		if (r < 0)
+			return r != -ENOENT ? r
+					    : ward_err_set(err, -ENOTSUP,
+						      "the engine %s needs %s, and this host has "
+						      "none in /usr/sbin, /usr/bin or /usr/local; "
+						      "fix: apt-get install %s",
+						      e->word, e->needs[i], e->package);
+	}
+	return 0;
+}
+
 int ward_engine_locate(
 	const struct ward_engine *e, struct ward_engine_found *ret, struct ward_err *err)
 {
-	for (size_t i = 0; i < COUNT(dirs); i++)
-		for (size_t k = 0; e->names[k]; k++) {
-			struct ward_err why = WARD_ERR_INIT;
-			char path[128];
-			snprintf(path, sizeof(path), "%s/%s", dirs[i], e->names[k]);
-			int r = take(e, path, 0, ret, &why);
-			if (r != -ENOENT)
-				return r < 0 ? ward_err_set(err, r, "%s", why.text) : 0;
-		}
+	for (size_t k = 0; e->names[k]; k++) {
+		int r = find(e, e->names[k], ret, err);
+		if (r == 0 && (r = check_needs(e, err)) < 0)
+			ward_engine_found_clear(ret);
+		if (r != -ENOENT)
+			return r;
+	}
 	return ward_err_set(err, -ENOENT,
 		"this host has no %s in /usr/sbin, /usr/bin or /usr/local; fix: apt-get install %s",
-		e->word, e->names[0]);
+		e->word, e->package ? e->package : e->names[0]);
 }
 
 /* *ret_err: why the last one that is here does not do. */
@@ -159,14 +204,15 @@ int ward_engine_look(
 	const struct ward_engine *e = ward_engine_find(named);
 	if (!e)
 		return ward_err_set(err, -EINVAL,
-			"'%s' is no container engine: write runc, crun, runsc, or the path of a "
-			"program of one of these names",
+			"'%s' is no container engine: write runc, crun, runsc, podman, docker, or the "
+			"path of a program of one of these names",
 			named);
 	if (e->why)
 		return ward_err_set(err, -ENOTSUP,
-			"the engine %s is not supported: %s; fix: runc, crun or runsc", e->word,
-			e->why);
+			"the engine %s is not supported: %s; fix: --engine runc", e->word, e->why);
 	int r = named[0] == '/' ? take(e, named, uid, ret, err) : ward_engine_locate(e, ret, err);
+	if (r == 0 && named[0] == '/' && (r = check_needs(e, err)) < 0)
+		ward_engine_found_clear(ret);
 	return r == -ENOENT ? (err->code = -ENOTSUP) : r;
 }
 

@@ -27,6 +27,8 @@ enum ward_fd_number {
 	WARD_FD_FS_MOVES = 8,
 	/* wardfs-fs, with WARD_FS_REVIEW: the directory for what is staged, O_PATH, the owner's */
 	WARD_FD_FS_REVIEW = 9,
+	/* wardfs-fs, with WARD_FS_HOST: connected to wardfs-hostd (ipc/host.h) */
+	WARD_FD_FS_HOST = 10,
 
 	/* started early, until it has the other numbers (early.h) */
 	WARD_FD_EARLY = 15,
@@ -148,25 +150,37 @@ enum ward_msg_type {
 	 * under it from then on. {"error": text}: it had ended before. */
 	WARD_MSG_FS_REVOKE = 39,
 	/*
-	 * From wardfs-fs: a person is to decide (`ask`). u32 id (base/question_id.h); u64 until
-	 * when (CLOCK_MONOTONIC) requests wait for the answer, 0: none waits; u64 until when the
+	 * From wardfs-fs: a person is to decide (`ask`). u32 id (base/question_id.h); u32 which of
+	 * its paths, 0: the first (the next one joins the question); u64 until when
+	 * (CLOCK_MONOTONIC) requests wait for the answer, 0: none waits; u64 until when the
 	 * question stays; u32 thread, u32 process (0: not known) and u32 uid that ask; u32 rights;
 	 * str action; bytes path; bytes second path or ""; u64 dev, u64 ino of what exists there,
 	 * 0: nothing does; str rule ("FILE:LINE" or "default"); str its text; u32 its source. The
 	 * same id again: now a request waits. Not answered; it never waits for room.
 	 */
 	WARD_MSG_FS_ASK = 40,
-	/* To wardfs-fs: u32 id of a question that has ended, 0: decide all again; u32 1:
-	 * refused; u32 ms for which it is not asked again then. Not answered. */
+	/* To wardfs-fs: u32 id of a question that has ended, 0: decide all again; u32 how many of
+	 * its paths that is about, the first ones; u32 1: refused; u32 ms for which those are not
+	 * asked about again then. Not answered. */
 	WARD_MSG_FS_ASK_END = 41,
-	/* To wardfs-fs, before the grant that answers a question: u32 id; u32 1: for whatever it
-	 * covers, 0: of what exists for the object that was asked about alone; str the grant's id.
-	 * Not answered. */
+	/* To wardfs-fs, before the grant that answers a question: u32 id; u32 which of its paths;
+	 * u32 1: for whatever it covers, 0: of what exists for the object that was asked about
+	 * alone; str the grant's id. Not answered. */
 	WARD_MSG_FS_ASK_BIND = 42,
 	/* To wardfs-fs: u32 1: the host is about to sleep, 0: it is awake again. Answered by
 	 * WARD_MSG_FS_ANSWER {"ok":true}, when no request waits for a person any more; from then on
 	 * until the host is awake none does. */
 	WARD_MSG_FS_SLEEP = 43,
+
+	/*
+	 * To wardfs-fs that stages changes: steps. u32 what (enum ward_fs_step); u32 uid who asks;
+	 * str name of the new step ("": none), or number or name of the one to go back to. Answered
+	 * by WARD_MSG_FS_ANSWER, as fs/fs_steps.c says it.
+	 */
+	WARD_MSG_FS_STEP = 44,
+	/* To wardfs-fs that stages changes, where the session has a group of cgroup v2: u32 which
+	 * (enum ward_freezer), and one descriptor. Not answered. */
+	WARD_MSG_FS_FREEZER = 45,
 
 	/*
 	 * Between a supervisor and wardfs-auditd (ipc/system.h). What a connection begins with:
@@ -196,6 +210,23 @@ enum ward_msg_type {
 	/* In place of OPEN: I read the trail str session, with str verb; session "": I asked all of
 	 * them str question. Answered by READY. */
 	WARD_MSG_SYSTEM_READ = 71,
+
+	/*
+	 * To wardfs-hostd (ipc/host.h), any number of times. Register this file: u32 1: it may be
+	 * written to as well, and two descriptors: /dev/fuse, and the file, O_RDWR; or u32 0: it
+	 * may be read only, and three: /dev/fuse, the file, O_RDONLY, and the directory above it
+	 * from which it is found again. Answered by HOST_OPENED {u32 id, u32 errno}: id 0: not
+	 * registered.
+	 */
+	WARD_MSG_HOST_OPEN = 72,
+	WARD_MSG_HOST_OPENED = 73,
+	/* To it: these are not used any more. u32 n; n × u32 id, and one descriptor: /dev/fuse. Not
+	 * answered. */
+	WARD_MSG_HOST_CLOSE = 74,
+	/* To it: {} and the read end of a pipe, on which each s32 is one that a process would write
+	 * to /dev/cpu_dma_latency. Answered by HOST_OPENED, id 1: it is done, until the pipe ends.
+	 */
+	WARD_MSG_HOST_AWAKE = 75,
 
 	/*
 	 * To wardfs-net: this policy from now on. {}, and one descriptor as above. Not answered:
@@ -267,6 +298,14 @@ enum ward_fs_query {
 	WARD_FS_QUERY_RETIRED = 3, /* inodes that are to go bad in the kernel */
 	WARD_FS_QUERY_GRANTS = 5,  /* {"grants":[[ID, used, end]…]} of those that are not gone */
 };
+/* What is asked about steps (WARD_MSG_FS_STEP). */
+enum ward_fs_step {
+	WARD_FS_STEP_NONE = 0,
+	WARD_FS_STEP_LIST,
+	WARD_FS_STEP_MARK,
+	WARD_FS_STEP_BACK,
+	WARD_FS_STEP_EXEC, /* a mark, for a command that is about to start */
+};
 /* Leaves room for the head and the length in WARD_MSG_MAX. */
 #define WARD_FS_ANSWER_MAX (60U << 10)
 
@@ -308,6 +347,9 @@ enum ward_fs_tree_kind {
 	WARD_FS_TREE_STAGED,	    /* a directory whose changes are staged (WARD_FS_REVIEW) */
 };
 
+/* Files of the session's group in cgroup v2: cgroup.freeze (O_WRONLY), cgroup.events (O_RDONLY). */
+enum ward_freezer { WARD_FREEZER_FREEZE = 0, WARD_FREEZER_EVENTS, WARD_FREEZER_FILES };
+
 enum ward_fs_flag {
 	WARD_FS_ROOT = 1U << 0,	       /* started by root: drop to the owner, keep CAP_SYS_ADMIN */
 	WARD_FS_PASSTHROUGH = 1U << 1, /* try passthrough (root only); cached I/O where refused */
@@ -315,6 +357,7 @@ enum ward_fs_flag {
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
 	WARD_FS_MOVES = 1U << 4,       /* wait for other sessions of the owner */
 	WARD_FS_REVIEW = 1U << 5,      /* stage changes of directories (fs/review/review.h) */
+	WARD_FS_HOST = 1U << 6,	       /* passthrough as an ordinary user, by wardfs-hostd */
 };
 
 enum ward_net_flag {

@@ -86,6 +86,11 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	const char *named = h->policy ? ward_policy_settings(h->policy)->engine : NULL;
 	(void)ret_text;
 	int r = ward_engine_look(named, geteuid(), &f, err);
+	if (r == 0 && ward_engine_needs_root(f.engine) && geteuid() != 0)
+		r = ward_err_set(err, -ENOTSUP,
+			"the engine %s needs root, because its daemon does; fix: --engine podman or "
+			"--engine runc",
+			ward_engine_word(f.engine));
 	if (r == 0 && h->policy)
 		r = check_gives(f.engine, h->policy, err);
 	if (r == 0 && h->policy)

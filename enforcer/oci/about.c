@@ -5,6 +5,7 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/oci/container_plan.h"
+#include "enforcer/oci/wired.h"
 #include "enforcer/session/records/record_text.h"
 #include "enforcer/session/records/session_about.h"
 
@@ -17,11 +18,14 @@ static const struct {
 	{"image", "io.kubernetes.cri.image-name"},
 	{"image", "io.kubernetes.cri-o.ImageName"},
 	{"image-digest", "io.kubernetes.cri-o.ImageRef"},
-	{"image-digest", "org.opencontainers.image.base.digest"},
+	/* Of the image that this one was built on: docs/oci.md says so. */
+	{"base-digest", "org.opencontainers.image.base.digest"},
 	{"pod", "io.kubernetes.cri.sandbox-name"},
 	{"pod", "io.kubernetes.pod.name"},
 	{"namespace", "io.kubernetes.cri.sandbox-namespace"},
 	{"namespace", "io.kubernetes.pod.namespace"},
+	{"pod-id", "io.kubernetes.cri.sandbox-id"},
+	{"pod-id", "io.kubernetes.cri-o.SandboxID"},
 	{"pod-uid", "io.kubernetes.cri.sandbox-uid"},
 	{"pod-uid", "io.kubernetes.pod.uid"},
 	{"service-account", "io.kubernetes.pod.service-account"},
@@ -45,6 +49,8 @@ size_t ward_oci_labels(const struct ward_oci_container *c, const char *id, char 
 	const json_t *notes = json_object_get(c->config, "annotations");
 	size_t n = 0;
 	put(ret, &n, max, "container-id", id);
+	/* Before an annotation, which the author of a pod can write. */
+	put(ret, &n, max, "service-account", c->account);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		const char *v = json_string_value(json_object_get(notes, known[i].annotation));
 		if (v)
@@ -76,14 +82,17 @@ json_t *ward_oci_container_json(const struct ward_oci_container *c, const struct
 	for (size_t i = 0; i < c->n_volumes && i < 32; i++) {
 		const struct ward_oci_volume *v = &c->volumes[i];
 		json_array_append_new(volumes,
-			json_pack("{s:o, s:o, s:s}", "path", ward_record_text(v->destination),
-				"source", ward_record_text(v->source), "how", how_word(v->how)));
+			json_pack("{s:o, s:o, s:s, s:s*}", "path", ward_record_text(v->destination),
+				"source", ward_record_text(v->source), "how", how_word(v->how),
+				"ids", v->ids < 0 ? NULL : "mapped"));
 	}
 	json_t *o = json_pack("{s:s, s:o, s:o, s:s, s:s, s:b, s:o}", "id", a->id, "engine",
 		ward_record_text(runtime), "bundle", ward_record_text(c->bundle), "network",
-		h->network == WARD_OCI_NET_ENGINE ? "engine" : "none", "seccomp",
-		h->seccomp == WARD_OCI_CALLS_ENGINE ? "engine" : "both", "new_privileges",
-		h->new_privileges, "volumes", volumes);
+		h->network == WARD_OCI_NET_ENGINE ? "engine"
+		: ward_oci_wired(h, s)		  ? "ours"
+						  : "none",
+		"seccomp", h->seccomp == WARD_OCI_CALLS_ENGINE ? "engine" : "both",
+		"new_privileges", h->new_privileges, "volumes", volumes);
 	json_t *lacks = json_array();
 	/* A service waits for requests for days: the engine says when it ends. */
 	if (s->idle_ns != WARD_UNLIMITED)

@@ -71,6 +71,11 @@ static const struct row of_exec[] = {
 	{"ignore-paused", 0, false, PLAIN},
 };
 
+/* Limits by options of the command line are the runtime's own. No engine uses them. */
+static const struct row of_update[] = {
+	{"resources", 'r', true, PROCESS},
+};
+
 static const struct row of_others[] = {
 	{"force", 'f', false, PLAIN},
 	{"all", 'a', false, PLAIN},
@@ -109,8 +114,7 @@ static const struct {
 	{"pause", WARD_OCI_PASSED, NULL, 0},
 	{"resume", WARD_OCI_PASSED, NULL, 0},
 	{"features", WARD_OCI_PASSED, NULL, 0},
-	/* Limits of a container that runs; they are the engine's to change. */
-	{"update", WARD_OCI_PASSED, NULL, 0},
+	{"update", WARD_OCI_UPDATE, TABLE(of_update)},
 	{"events", WARD_OCI_PASSED, NULL, 0},
 };
 
@@ -128,6 +132,7 @@ static int take(struct ward_oci_args *a, const struct row *row, const char *valu
 		break;
 	case BUNDLE:
 		a->bundle = value;
+		a->bundle_at = at;
 		break;
 	case PROCESS:
 		a->process = value;
@@ -177,6 +182,7 @@ static int options(
 			return ward_err_set(err, -EINVAL, "unknown option '%s'", arg);
 		if (value && !row->value)
 			return ward_err_set(err, -EINVAL, "'%s': the option takes no value", arg);
+		a->bundle_joined = row->what == BUNDLE ? value != NULL : a->bundle_joined;
 		a->process_joined = row->what == PROCESS ? value != NULL : a->process_joined;
 		if (row->value && !value && ++*i == a->argc)
 			return ward_err_set(err, -EINVAL, "'%s' needs a value", arg);

@@ -23,7 +23,8 @@ enum ward_oci_command {
 	WARD_OCI_START,
 	WARD_OCI_EXEC,
 	WARD_OCI_DELETE,
-	/* The real runtime answers alone: state kill ps list pause resume update events features */
+	WARD_OCI_UPDATE,
+	/* The real runtime answers alone: state kill ps list pause resume events features */
 	WARD_OCI_PASSED,
 };
 
@@ -37,8 +38,10 @@ struct ward_oci_args {
 	bool log_json;
 	const char *id;	    /* NULL: none */
 	const char *bundle; /* NULL: the current directory */
-	/* exec */
-	const char *process;   /* FILE of --process, or NULL */
+	int bundle_at;	    /* the argument that has it, as --bundle=DIR where bundle_joined */
+	bool bundle_joined;
+	/* exec, update */
+	const char *process;   /* FILE of --process, --resources, or NULL */
 	int process_at;	       /* the argument that has it */
 	bool process_joined;   /* as --process=FILE */
 	bool caps, privileges; /* --cap, or --no-new-privs=false: on the command line */

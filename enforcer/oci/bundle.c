@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/patient.h"
+#include "enforcer/oci/names.h"
 #include "enforcer/oci/oci.h"
 
 #define CONFIG "config.json"
@@ -25,17 +26,39 @@ static int check_root(const struct stat *st, const char *what, struct ward_err *
 
 static int open_bundle(const char *path, struct ward_oci_container *c, struct ward_err *err)
 {
-	struct stat st;
 	int r = ward_patient_reach(path, err);
 	if (r < 0)
 		return r;
 	c->bundle_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->bundle_fd < 0 || fstat(c->bundle_fd, &st) < 0)
+	if (c->bundle_fd < 0)
 		return ward_err_sys(err, -errno, "the bundle %s", path);
 	r = ward_fd_path(c->bundle_fd, &c->bundle);
-	if (r < 0)
-		return ward_err_sys(err, r, "the bundle %s", path);
-	return check_root(&st, c->bundle, err);
+	return r < 0 ? ward_err_sys(err, r, "the bundle %s", path) : 0;
+}
+
+/* The host's id of user 0 of the container; 0: that of the host. */
+static json_int_t mapped_root(const json_t *config)
+{
+	const json_t *map = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(json_object_get(config, "linux"), "uidMappings"), i, map)
+	{
+		if (json_integer_value(json_object_get(map, "containerID")) == 0)
+			return json_integer_value(json_object_get(map, "hostID"));
+	}
+	return 0;
+}
+
+/* podman gives the directory to user 0 of the container: ours takes its place then. */
+static int check_owner(struct ward_oci_container *c, struct ward_err *err)
+{
+	struct stat st;
+	if (fstat(c->bundle_fd, &st) < 0)
+		return ward_err_sys(err, -errno, "the bundle %s", c->bundle);
+	const json_int_t root = mapped_root(c->config);
+	c->mapped =
+		root > 0 && (json_int_t)st.st_uid == root && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return c->mapped ? 0 : check_root(&st, c->bundle, err);
 }
 
 static int parse(const char *text, size_t len, json_t **ret, struct ward_err *err)
@@ -52,6 +75,11 @@ static int parse(const char *text, size_t len, json_t **ret, struct ward_err *er
 			version ? version : "?");
 		json_decref(o);
 		return r;
+	}
+	int r = ward_oci_names_check(o, err);
+	if (r < 0) {
+		json_decref(o);
+		return ward_err_wrap(err, "config.json");
 	}
 	*ret = o;
 	return 0;
@@ -78,5 +106,6 @@ int ward_oci_bundle_read(const char *path, struct ward_oci_container *c, struct 
 	if (c->config_fd < 0 || fstat(c->config_fd, &again) < 0 || again.st_dev != st.st_dev ||
 		again.st_ino != st.st_ino)
 		return ward_err_set(err, -EAGAIN, "%s/" CONFIG ": it was replaced", c->bundle);
-	return parse(ward_buf_str(&text), text.len, &c->config, err);
+	r = parse(ward_buf_str(&text), text.len, &c->config, err);
+	return r < 0 ? r : check_owner(c, err);
 }

@@ -14,13 +14,17 @@
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/account.h"
 #include "enforcer/oci/bundle.h"
 #include "enforcer/oci/floor.h"
+#include "enforcer/oci/idmap.h"
 #include "enforcer/oci/oci.h"
+#include "enforcer/oci/spots.h"
 #include "enforcer/oci/volumes.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/remembered.h"
 #include "enforcer/session/owner/session_place.h"
+#include "enforcer/session/plan/staged.h"
 
 static const char *note(const struct ward_oci_container *c, const char *key)
 {
@@ -159,23 +163,30 @@ static int check_tree(const struct ward_policy *p, const char *path, struct ward
 static int take_trees(
 	const struct ward_oci_container *c, struct ward_run_plan *p, struct ward_err *err)
 {
+	int first = -1;
 	for (size_t i = 0; i < c->n_volumes; i++) {
 		const struct ward_oci_volume *v = &c->volumes[i];
 		if (v->how != WARD_OCI_HOW_GUARD)
 			continue;
+		if (first < 0)
+			first = v->fd;
 		if (p->n_trees == WARD_POLICY_TREES_MAX)
 			return ward_err_set(
 				err, -EINVAL, "more than %d trees", WARD_POLICY_TREES_MAX);
 		struct ward_run_plan_tree *t = &p->trees[p->n_trees];
 		*t = (struct ward_run_plan_tree){.path = v->tree,
 			.source = strdup(v->source),
-			.backing = fcntl(v->fd, F_DUPFD_CLOEXEC, 3)};
+			.backing = v->ids < 0 ? fcntl(v->fd, F_DUPFD_CLOEXEC, 3) : -1};
 		p->n_trees++;
+		int r = v->ids < 0 ? 0 : ward_oci_idmap_copy(v->fd, v->ids, &t->backing, err);
+		if (r < 0)
+			return ward_err_wrap(err, "the volume at %s", v->destination);
 		if (!t->source || t->backing < 0)
 			return ward_err_sys(err, -ENOMEM, "%s", v->source);
 	}
 	const char *project = p->n_trees ? p->trees[0].source : c->bundle;
-	p->project.fd = fcntl(p->n_trees ? p->trees[0].backing : c->bundle_fd, F_DUPFD_CLOEXEC, 3);
+	/* By the ids of the host: whose policy lies in it is the host's to say. */
+	p->project.fd = fcntl(first >= 0 ? first : c->bundle_fd, F_DUPFD_CLOEXEC, 3);
 	p->project.path = strdup(project);
 	return p->project.fd < 0 || !p->project.path ? ward_err_sys(err, -ENOMEM, "%s", project)
 						     : 0;
@@ -207,9 +218,13 @@ int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci
 	if (r == 0)
 		r = ward_oci_volumes_open(ret, err);
 	if (r == 0)
+		r = ward_oci_spots_find(ret, err);
+	if (r == 0)
 		r = load(ret, plan, false, err);
 	if (r == 0)
 		r = ward_oci_volumes(ret, h, plan->policy, protect, err);
+	if (r == 0)
+		ward_oci_account_read(ret, h);
 	if (r == 0)
 		r = take_trees(ret, plan, err);
 	if (r == 0)
@@ -218,6 +233,8 @@ int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci
 		r = load(ret, plan, true, err);
 	for (size_t i = 0; i < plan->n_trees && r == 0; i++)
 		r = check_tree(plan->policy, plan->trees[i].path, err);
+	if (r == 0)
+		r = ward_plan_staged_never(plan, "wardfs-oci", err);
 	if (r == 0 && plan->known.n_trees)
 		r = ward_remembered_write(&plan->id, plan->state, &plan->known, err);
 	ret->programs = r == 0 && ward_policy_has_programs(plan->policy);
@@ -230,8 +247,11 @@ void ward_oci_container_clear(struct ward_oci_container *c)
 {
 	for (size_t i = 0; i < c->n_volumes; i++) {
 		free(c->volumes[i].source);
+		free(c->volumes[i].spot);
 		if (c->volumes[i].fd >= 0)
 			close(c->volumes[i].fd);
+		if (c->volumes[i].ids >= 0)
+			close(c->volumes[i].ids);
 	}
 	json_decref(c->config);
 	free(c->bundle);

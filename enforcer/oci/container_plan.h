@@ -11,6 +11,9 @@
 #include "enforcer/oci/host_policy.h"
 #include "enforcer/session/plan/plan.h"
 
+/* A name of Kubernetes has 253 characters. */
+#define WARD_OCI_ACCOUNT_MAX 254
+
 enum ward_oci_how {
 	WARD_OCI_HOW_NONE = 0,
 	WARD_OCI_HOW_GUARD, /* served by wardfs-fs: a tree of the session */
@@ -22,10 +25,13 @@ enum ward_oci_how {
 struct ward_oci_volume {
 	json_t *mount;		 /* the object, borrowed from config */
 	const char *destination; /* borrowed */
+	char *spot;		 /* the same without links, in the container, owned */
 	char *source;		 /* host path without links, owned */
 	const char *tree;	 /* sandbox path, borrowed; with HOW_GUARD */
 	int fd;			 /* O_PATH, owned */
 	bool directory, recursive;
+	int ids;      /* user namespace of mapped ids, owned; -1: none */
+	bool ids_all; /* of the mounts beneath, too */
 	enum ward_oci_how how;
 };
 
@@ -34,10 +40,12 @@ struct ward_oci_container {
 	int bundle_fd;	    /* directory */
 	int config_fd;	    /* config.json in it, O_PATH */
 	char *bundle;	    /* its host path */
+	bool mapped;	    /* it belongs to user 0 of the container, as ids are mapped */
 	const char *policy; /* name or path, borrowed */
 	const char *session;
 	struct ward_oci_volume volumes[256]; /* WARD_OCI_MOUNTS_MAX */
 	size_t n_volumes;
+	char account[WARD_OCI_ACCOUNT_MAX]; /* service account of the pod; "": nobody says */
 	bool programs; /* the policy has a list of programs, which nobody holds */
 };
 #define WARD_OCI_CONTAINER_INIT ((struct ward_oci_container){.bundle_fd = -1, .config_fd = -1})

@@ -4,14 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/major.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/floor_parts.h"
 #include "enforcer/oci/oci.h"
+#include "enforcer/oci/wired.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -100,12 +101,28 @@ int ward_oci_floor_process(json_t *process, const struct ward_oci_host *h,
 	return r;
 }
 
+/* Runtimes differ in which one of two counts. */
+static int check_once(const json_t *list, struct ward_err *err)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		for (size_t k = 0; k < i; k++) {
+			const json_t *type = json_object_get(json_array_get(list, i), "type");
+			if (json_equal(type, json_object_get(json_array_get(list, k), "type")))
+				return ward_err_set(err, -EINVAL,
+					"config.json: the %s namespace is there twice",
+					json_is_string(type) ? json_string_value(type) : "?");
+		}
+	return 0;
+}
+
 /* Namespaces that must not be the host's, and for how their absence is called. */
 static int floor_namespaces(json_t *linux_part, const struct ward_oci_host *h,
 	const struct ward_settings *s, struct ward_err *err)
 {
 	static const char *const own[] = {"mount", "pid", "ipc", "network"};
 	json_t *list = member(linux_part, "namespaces", true);
+	if (check_once(list, err) < 0)
+		return -EINVAL;
 	for (size_t i = 0; list && i < COUNT(own); i++) {
 		json_t *found = NULL;
 		json_t *v = NULL;
@@ -117,7 +134,8 @@ static int floor_namespaces(json_t *linux_part, const struct ward_oci_host *h,
 				found = v;
 		}
 		const bool net = i == 3;
-		if (net && h->network == WARD_OCI_NET_POLICY && s->net == WARD_NET_NONE) {
+		if (net && h->network != WARD_OCI_NET_ENGINE &&
+			(s->net == WARD_NET_NONE || ward_oci_wired(h, s))) {
 			/* An empty one of its own, whatever the engine has prepared. */
 			if (found)
 				json_object_del(found, "path");
@@ -137,48 +155,33 @@ static int floor_namespaces(json_t *linux_part, const struct ward_oci_host *h,
 	return list ? 0 : wrong("namespaces", err);
 }
 
-/* Pseudoterminals: every runtime allows them by itself, and a container sees its own ones only. */
-static bool terminals(const json_t *rule)
+/* docker has this command prepare the network of each container, whatever namespace that has. */
+static bool sets_network(const json_t *hook)
 {
-	const char *type = json_string_value(json_object_get(rule, "type"));
-	return type && strcmp(type, "c") == 0 &&
-	       json_integer_value(json_object_get(rule, "major")) == UNIX98_PTY_SLAVE_MAJOR;
+	const json_t *v = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(hook, "args"), i, v)
+	{
+		const char *s = json_string_value(v);
+		if (s && strcmp(s, "libnetwork-setkey") == 0)
+			return true;
+	}
+	return false;
 }
 
-static int floor_devices(json_t *linux_part, const struct ward_oci_host *h, struct ward_err *err)
+/* The container's network is none of the engine's: the engine must not plug its own into it. */
+static void drop_network_hooks(json_t *config, const struct ward_oci_host *h)
 {
-	/* Every runtime makes them by itself. */
-	static const char *const usual[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-		"/dev/urandom", "/dev/tty", "/dev/console", "/dev/ptmx"};
-	json_t *list = member(linux_part, "devices", true);
-	json_t *v = NULL;
-	size_t i = 0;
-	json_array_foreach(list, i, v)
+	const char *when = NULL;
+	json_t *list = NULL;
+	if (h->network == WARD_OCI_NET_ENGINE)
+		return;
+	json_object_foreach(json_object_get(config, "hooks"), when, list)
 	{
-		const char *path = json_string_value(json_object_get(v, "path"));
-		bool fine = path && ward_oci_covers(&h->device, path);
-		for (size_t k = 0; path && k < COUNT(usual); k++)
-			fine = fine || strcmp(path, usual[k]) == 0;
-		if (!fine)
-			return ward_err_set(err, -EINVAL,
-				"the container asks for the device %s; fix: run it without --device "
-				"and --privileged",
-				path ? path : "?");
+		for (size_t i = json_array_size(list); i-- > 0;)
+			if (sets_network(json_array_get(list, i)))
+				json_array_remove(list, i);
 	}
-	json_t *rules = json_object_get(json_object_get(linux_part, "resources"), "devices");
-	json_array_foreach(rules, i, v)
-	{
-		const char *access = json_string_value(json_object_get(v, "access"));
-		/* A single one, or the right to make nodes, which opens none. */
-		if (!json_is_false(json_object_get(v, "allow")) &&
-			(json_integer_value(json_object_get(v, "major")) <= 0 ||
-				!json_is_integer(json_object_get(v, "minor"))) &&
-			(!access || strcmp(access, "m") != 0) && !terminals(v) && h->device.n == 0)
-			return ward_err_set(err, -EINVAL,
-				"the container asks for all devices of a kind; fix: run it without "
-				"--privileged");
-	}
-	return list ? 0 : wrong("devices", err);
 }
 
 /* Programs of the host that run with the runtime's rights. */
@@ -252,6 +255,58 @@ static void lower(json_t *o, const char *name, uint64_t most)
 		json_object_set_new(o, name, json_integer((json_int_t)most));
 }
 
+/* Files of control groups, version 2, by their names: they would have the last word. */
+static void floor_unified(json_t *resources, const struct ward_settings *s)
+{
+	json_t *files = json_object_get(resources, "unified");
+	const struct {
+		const char *begins;
+		bool limited;
+	} rows[] = {{"memory.", s->memory != WARD_UNLIMITED},
+		{"pids.", s->processes != WARD_UNLIMITED}, {"cpu.", s->cpus != WARD_UNLIMITED}};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *name = NULL;
+		json_t *v = NULL;
+		void *next = NULL;
+		json_object_foreach_safe(files, next, name,
+			v) if (rows[i].limited &&
+			       strncmp(name, rows[i].begins, strlen(rows[i].begins)) == 0)
+			json_object_del(files, name);
+	}
+}
+
+/* cpus: tenths of a CPU. Both numbers, as one alone means another limit. */
+static void floor_cpu(json_t *cpu, uint64_t cpus)
+{
+	const json_t *period = json_object_get(cpu, "period");
+	const json_int_t p = json_integer_value(period) > 0 ? json_integer_value(period) : 100000;
+	json_object_set_new(cpu, "period", json_integer(p));
+	lower(cpu, "quota", (uint64_t)p * cpus / 10);
+}
+
+int ward_oci_floor_update(json_t *resources, const struct ward_settings *s, struct ward_err *err)
+{
+	json_t *memory = json_object_get(resources, "memory");
+	json_t *pids = json_object_get(resources, "pids");
+	json_t *cpu = json_object_get(resources, "cpu");
+	if (!json_is_object(resources) || (memory && !json_is_object(memory)) ||
+		(pids && !json_is_object(pids)) || (cpu && !json_is_object(cpu)))
+		return wrong("resources", err);
+	/* What is not there stays as it is. */
+	if (s->memory != WARD_UNLIMITED && memory) {
+		if (json_object_get(memory, "limit"))
+			lower(memory, "limit", s->memory);
+		if (json_object_get(memory, "limit") || json_object_get(memory, "swap"))
+			lower(memory, "swap", s->memory);
+	}
+	if (s->processes != WARD_UNLIMITED && pids)
+		lower(pids, "limit", s->processes);
+	if (s->cpus != WARD_UNLIMITED && cpu)
+		floor_cpu(cpu, s->cpus);
+	floor_unified(resources, s);
+	return 0;
+}
+
 static int floor_limits(json_t *linux_part, const struct ward_settings *s, struct ward_err *err)
 {
 	json_t *resources = member(linux_part, "resources", false);
@@ -267,13 +322,9 @@ static int floor_limits(json_t *linux_part, const struct ward_settings *s, struc
 	}
 	if (s->processes != WARD_UNLIMITED)
 		lower(pids, "limit", s->processes);
-	if (s->cpus != WARD_UNLIMITED) {
-		const json_t *period = json_object_get(cpu, "period");
-		const json_int_t p =
-			json_integer_value(period) > 0 ? json_integer_value(period) : 100000;
-		json_object_set_new(cpu, "period", json_integer(p));
-		lower(cpu, "quota", (uint64_t)p * s->cpus / 10);
-	}
+	if (s->cpus != WARD_UNLIMITED)
+		floor_cpu(cpu, s->cpus);
+	floor_unified(resources, s);
 	return 0;
 }
 
@@ -291,7 +342,7 @@ int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_setti
 	for (size_t i = 0; i < COUNT(asked); i++)
 		if (asked[i].set && !ward_oci_may_miss(h, asked[i].missing))
 			return ward_err_set(err, -ENOTSUP,
-				"the policy sets %s, which wardfs-oci cannot hold; fix: take it out, "
+				"the policy sets %s, which wardfs-oci cannot enforce; fix: take it out, "
 				"or run without it: allow-missing = %s in [oci] of %s",
 				asked[i].what, ward_oci_missing_name(asked[i].missing),
 				WARD_OCI_HOST_FILE);
@@ -305,15 +356,23 @@ int ward_oci_floor(json_t *config, const struct ward_oci_host *h, const struct w
 	json_t *linux_part = member(config, "linux", false);
 	if (!linux_part)
 		return wrong("linux", err);
+	const json_t *devices = member(linux_part, "devices", true);
 	if (h->network == WARD_OCI_NET_POLICY && s->net != WARD_NET_NONE && s->net != WARD_NET_HOST)
 		return ward_err_set(err, -EINVAL,
 			"the policy's [network] mode needs wardfs-net, which wardfs-oci does not "
-			"start; fix: mode = none, or network = engine in /etc/wardfs/oci.policy");
-	int r = ward_oci_floor_process(process, h, s, err);
+			"start; fix: mode = none, or network = ours in /etc/wardfs/oci.policy");
+	int r = ward_oci_wired_check(config, h, s, err);
+	if (r == 0)
+		r = ward_oci_floor_process(process, h, s, err);
 	if (r == 0)
 		r = floor_namespaces(linux_part, h, s, err);
 	if (r == 0)
-		r = floor_devices(linux_part, h, err);
+		r = devices ? ward_oci_floor_devices(devices,
+				      json_object_get(
+					      json_object_get(linux_part, "resources"), "devices"),
+				      h, err)
+			    : wrong("devices", err);
+	drop_network_hooks(config, h);
 	if (r == 0)
 		r = floor_hooks(config, h, err);
 	if (r == 0)

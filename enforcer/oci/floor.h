@@ -17,6 +17,10 @@ int ward_oci_floor(json_t *config, const struct ward_oci_host *h, const struct w
 int ward_oci_floor_process(json_t *process, const struct ward_oci_host *h,
 	const struct ward_settings *s, struct ward_err *err) ward_must_check;
 
+/* The resources of `update`, which raise no limit above s. */
+int ward_oci_floor_update(
+	json_t *resources, const struct ward_settings *s, struct ward_err *err) ward_must_check;
+
 /* seccomp.c: the engine's list (NULL: none) without what ours does not let pass. The caller's
  * reference; NULL: no memory, or not a list. */
 json_t *ward_oci_seccomp_both(const json_t *engine);

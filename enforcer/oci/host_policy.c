@@ -17,7 +17,7 @@
 #include "enforcer/policy/value.h"
 
 static const char *const uncovered_words[] = {"refuse", "read", "pass", NULL};
-static const char *const network_words[] = {"policy", "engine", NULL};
+static const char *const network_words[] = {"policy", "engine", "ours", NULL};
 static const char *const seccomp_words[] = {"both", "engine", NULL};
 static const char *const flag_words[] = {"no", "yes", NULL};
 

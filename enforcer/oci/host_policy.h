@@ -14,7 +14,7 @@
 
 #define WARD_OCI_LIST_MAX 64
 
-/* What a policy can ask for and wardfs-oci cannot hold, or not under each engine. */
+/* What a policy can ask for and wardfs-oci cannot enforce, or not under each engine. */
 enum ward_oci_missing {
 	WARD_OCI_MISSING_EXEC = 0, /* [process] exec */
 	WARD_OCI_MISSING_SECCOMP,  /* [process] seccomp, but for `default` */
@@ -28,7 +28,7 @@ struct ward_oci_list {
 };
 
 enum ward_oci_uncovered { WARD_OCI_REFUSE = 0, WARD_OCI_READ, WARD_OCI_PASS };
-enum ward_oci_network { WARD_OCI_NET_POLICY = 0, WARD_OCI_NET_ENGINE };
+enum ward_oci_network { WARD_OCI_NET_POLICY = 0, WARD_OCI_NET_ENGINE, WARD_OCI_NET_OURS };
 enum ward_oci_calls { WARD_OCI_CALLS_BOTH = 0, WARD_OCI_CALLS_ENGINE };
 
 struct ward_oci_host {

@@ -24,7 +24,9 @@
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/place.h"
 #include "enforcer/oci/watcher.h"
+#include "enforcer/session/ask/asks.h"
 #include "enforcer/session/control/control.h"
+#include "enforcer/session/plan/network.h"
 #include "enforcer/session/records/session_about.h"
 
 struct keeper {
@@ -37,6 +39,7 @@ struct keeper {
 	int cpu;       /* what counts the CPU time; -1: nothing, or not yet */
 	int cpu_clock; /* when to look at it */
 	bool cpu_missing, ended;
+	struct ward_network network; /* of wardfs-net; without helper: there is none */
 };
 
 static int take_fd(int sock, char *ret_word)
@@ -103,7 +106,7 @@ static void start_cpu_time(struct keeper *q)
 			!ward_oci_may_miss(q->k->host, WARD_OCI_MISSING_CPU_TIME))
 			ward_served_fail(q->s,
 				ward_err_set(q->s->err, r,
-					"cannot hold [limits] cpu-time (%s); fix: an engine with "
+					"cannot enforce [limits] cpu-time (%s); fix: an engine with "
 					"control groups, or allow-missing = limit-cpu-time in [oci] of "
 					"%s",
 					why.text, WARD_OCI_HOST_FILE));
@@ -168,6 +171,25 @@ static void on_kill(void *arg, struct ward_control_request *r)
 	q->s->over = true;
 	q->s->cause = "ended by wardfs kill";
 	ward_control_reply(r, json_pack("{s:b}", "ok", 1));
+}
+
+/* Nobody is asked here, as on_question() of served.c says. */
+static void on_net(void *arg, short revents)
+{
+	struct keeper *q = arg;
+	char buf[WARD_NETWORK_SAYS_MAX];
+	struct ward_msg_reader m;
+	const int control = q->network.helper.control;
+	(void)revents;
+	ssize_t len = ward_msg_recv(control, buf, sizeof(buf), NULL, NULL);
+	if (len > 0) {
+		ward_msg_reader_init(&m, buf, (size_t)len);
+		if (m.type == WARD_MSG_NET_ASK)
+			(void)!ward_asks_refuse(control, &m);
+		return;
+	}
+	q->s->guard.lost = true;
+	ward_served_fail(q->s, ward_err_set(q->s->err, -EIO, "wardfs-net died"));
 }
 
 static void on_ask_fs(void *arg, struct ward_control_request *r)
@@ -242,9 +264,9 @@ static int let_go(const int *keep, size_t n)
 static int leave_engine(const struct ward_oci_keep *k, int pipe_fd)
 {
 	const struct ward_run_plan *p = &k->served->plan;
-	int keep[WARD_TREES_MAX * 2 + 8] = {
-		pipe_fd, k->front, k->place_lock, k->view->host, p->project.fd};
-	size_t n = 5;
+	int keep[WARD_TREES_MAX * 2 + 8] = {pipe_fd, k->front, k->place_lock, k->view->host,
+		p->project.fd, k->view->wired.user, k->view->wired.net};
+	size_t n = 7;
 	for (size_t i = 0; i < k->view->n; i++) {
 		keep[n++] = k->view->fuse[i];
 		keep[n++] = p->trees[i].backing;
@@ -308,13 +330,54 @@ static int record_start(struct keeper *q, struct ward_err *err)
 	return r;
 }
 
+/* wardfs-net gets the namespaces that the container will join, and its rules. */
+static int start_network(struct keeper *q, struct ward_err *err)
+{
+	const struct ward_oci_wired *w = &q->k->view->wired;
+	const struct ward_run_plan *p = &q->s->plan;
+	if (w->net < 0)
+		return 0;
+	int r = ward_network_prepare(
+		p, q->s->control_dir, q->s->guard.store.name, &q->network, err);
+	if (r == 0)
+		r = ward_network_spawn(&q->network, &q->s->guard, p, err);
+	/* No process of the container is in that user namespace, so wardfs-net can look at none. */
+	return r < 0 ? r : ward_network_join(&q->network, w->user, w->net, getpid(), err);
+}
+
+static int wait_network(struct keeper *q, struct ward_err *err)
+{
+	if (q->network.helper.pid <= 0)
+		return 0;
+	int r = ward_network_wait(&q->network, err);
+	return r < 0 ? r
+		     : ward_pollset_add(&q->s->set, WARD_SERVED_FS, q->network.helper.control,
+			       POLLIN, on_net, q, NULL);
+}
+
+/* Once nothing of the container is alive. */
+static int end_network(struct keeper *q, int r, struct ward_err *err)
+{
+	if (ward_network_end(&q->network) != WARD_NETWORK_DIED || r < 0)
+		return r;
+	q->s->guard.lost = true;
+	return ward_err_set(err, -EIO, "wardfs-net died");
+}
+
 static int start(struct keeper *q, struct ward_err *err)
 {
 	const struct ward_oci_keep *k = q->k;
 	const uint32_t flags = WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER;
 	int r = ward_served_open(q->s, err);
+	const struct ward_oci_place place = {.id = k->args->id,
+		.session = q->s->guard.store.name,
+		.bundle = k->container->bundle,
+		.config = k->container->config,
+		.settings = q->s->plan.settings};
 	if (r == 0)
-		r = ward_oci_place_write(k->place, k->args->id, q->s->guard.store.name, err);
+		r = ward_oci_place_write(k->place, &place, err);
+	if (r == 0)
+		r = start_network(q, err);
 	if (r == 0)
 		r = ward_served_go(q->s, k->view->fuse, flags, err);
 	for (size_t i = 0; i < k->view->n; i++)
@@ -323,6 +386,8 @@ static int start(struct keeper *q, struct ward_err *err)
 		r = start_watcher(q, err);
 	if (r == 0)
 		r = record_start(q, err);
+	if (r == 0)
+		r = wait_network(q, err);
 	if (r == 0)
 		r = start_wall(q, err);
 	return r == 0 ? ward_pollset_add(&q->s->set, WARD_SERVED_USER, q->watcher, POLLIN,
@@ -352,7 +417,8 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 		.container = -1,
 		.wall = -1,
 		.cpu = -1,
-		.cpu_clock = -1};
+		.cpu_clock = -1,
+		.network = WARD_NETWORK_INIT};
 	int r = leave_engine(k, pipe_fd);
 	q.s->err = &err;
 	q.s->session = k->container->session;
@@ -379,11 +445,13 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 		close(pipe_fd);
 		r = ward_served_loop(q.s);
 		end_container(&q);
+		r = end_network(&q, r, &err);
 		json_t *details =
 			q.cpu_missing ? json_pack("{s:[s]}", "lacks", "[limits] cpu-time") : NULL;
 		r = ward_served_finish(q.s, r, details, &err);
 		json_decref(details);
 	}
+	ward_network_close(&q.network);
 	ward_oci_place_remove(k->place);
 	ward_served_close(q.s);
 	return r < 0;

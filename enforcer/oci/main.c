@@ -8,6 +8,7 @@
  *   start         only while the session goes on
  *   exec          a record first; the process gets no more than the floor
  *   delete        the real runtime's; waits for the end of the session
+ *   update        raises no limit above the policy's
  *   others        the real runtime's
  */
 #include <errno.h>
@@ -32,9 +33,11 @@
 #include "enforcer/oci/floor.h"
 #include "enforcer/oci/host_policy.h"
 #include "enforcer/oci/keeper.h"
+#include "enforcer/oci/names.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/place.h"
 #include "enforcer/oci/runtime.h"
+#include "enforcer/oci/spots.h"
 #include "enforcer/oci/view.h"
 #include "enforcer/session/control/control.h"
 
@@ -116,8 +119,11 @@ static int create(struct oci *o, struct ward_err *err)
 	int r = ward_oci_container_plan(&o->args, &o->host, c, &served->plan, err);
 	if (r == 0)
 		r = ward_oci_place_make(o->place, &lock, err);
+	if (r == 0 && c->mapped)
+		r = ward_oci_place_bundle(o->place, c, &o->args, err);
 	if (r == 0)
-		r = ward_oci_view_make(c, o->place, &view, err);
+		r = ward_oci_view_make(c, &o->host, o->place,
+			ward_oci_wired(&o->host, served->plan.settings), &view, err);
 	const struct ward_oci_keep k = {.args = &o->args,
 		.host = &o->host,
 		.container = c,
@@ -145,50 +151,93 @@ static int create(struct oci *o, struct ward_err *err)
 	return r == 0 ? ward_oci_runtime_become(o->runtime.program, &o->args, err) : r;
 }
 
+/* Its mounts are made, and nothing in it runs yet. */
+static int check_mounts(struct oci *o, struct ward_err *err)
+{
+	pid_t pid = 0;
+	int r = ward_oci_runtime_pid(o->runtime.program, &o->args, &pid, err);
+	/* Without a process the runtime has nothing to start, and says so. */
+	return r == 0 && pid > 0 ? ward_oci_spots_check(pid, err) : r;
+}
+
 static int start(struct oci *o, struct ward_err *err)
 {
 	ward_cleanup_free char *session = NULL;
 	int r = ward_oci_place_read(o->place, &session, err);
 	if (r == 0)
 		r = ward_oci_keeper_alive(session, err);
+	if (r == 0)
+		r = check_mounts(o, err);
 	return r < 0 ? ward_err_wrap(err, "cannot start %s without its guard", o->args.id)
 		     : ward_oci_runtime_become(o->runtime.program, &o->args, err);
 }
 
-/* The file of --process, no more than the floor, in a descriptor that the runtime opens by number.
- */
-static int floor_process(struct oci *o, json_t **ret, char **ret_arg, struct ward_err *err)
+/* The file of --process or --resources; "-": standard input. */
+static int read_json(const char *file, json_t **ret, struct ward_err *err)
 {
-	static const struct ward_settings none = {
-		.open_files = WARD_UNLIMITED, .file_size = WARD_UNLIMITED, .core = true};
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup_fd int fd = -1;
-	int r = ward_fd_open_named(o->args.process, WARD_NAMED_FILE, &fd, err);
+	const bool input = strcmp(file, "-") == 0;
+	int r = input ? 0 : ward_fd_open_named(file, WARD_NAMED_FILE, &fd, err);
 	if (r < 0)
 		return r;
-	r = ward_fd_read_all(fd, WARD_OCI_CONFIG_MAX, &text);
-	json_t *p = r == 0 ? json_loadb(ward_buf_str(&text), text.len, JSON_REJECT_DUPLICATES, NULL)
-			   : NULL;
-	if (!p)
-		return ward_err_set(err, -EINVAL, "%s: no process as JSON", o->args.process);
-	r = ward_oci_floor_process(p, &o->host, &none, err);
-	ward_cleanup_free char *out = r == 0 ? json_dumps(p, JSON_COMPACT) : NULL;
+	r = ward_fd_read_all(input ? STDIN_FILENO : fd, WARD_OCI_CONFIG_MAX, &text);
+	*ret = r == 0 ? json_loadb(ward_buf_str(&text), text.len, JSON_REJECT_DUPLICATES, NULL)
+		      : NULL;
+	if (!*ret)
+		return ward_err_set(err, -EINVAL, "%s: no object as JSON", file);
+	return ward_oci_names_check(*ret, err) < 0 ? ward_err_wrap(err, "%s", file) : 0;
+}
+
+/* The same with what the floor made of it, in a descriptor that the runtime opens by number.
+ * option: how the argument begins that names it. */
+static int hand_on(struct oci *o, const json_t *p, const char *option, struct ward_err *err)
+{
 	ward_cleanup_fd int sealed = -1;
-	if (r == 0)
-		r = out ? ward_fd_sealed("wardfs-process", out, strlen(out), &sealed, err)
-			: ward_err_sys(err, -ENOMEM, "%s", o->args.process);
+	ward_cleanup_free char *out = json_dumps(p, JSON_COMPACT);
+	char *arg = NULL;
+	int r = out ? ward_fd_sealed("wardfs-process", out, strlen(out), &sealed, err)
+		    : ward_err_sys(err, -ENOMEM, "%s", o->args.process);
 	/* Not close-on-exec: the runtime opens it, and closes it before it starts the process. */
 	const int handed = r == 0 ? fcntl(sealed, F_DUPFD, PROCESS_FD) : -1;
 	if (r == 0 && handed < 0)
 		r = ward_err_sys(err, -errno, "%s", o->args.process);
-	if (r == 0 && asprintf(ret_arg, "%s/proc/self/fd/%d",
-			      o->args.process_joined ? "--process=" : "", handed) < 0)
+	if (r == 0 && asprintf(&arg, "%s/proc/self/fd/%d", o->args.process_joined ? option : "",
+			      handed) < 0)
 		r = ward_err_sys(err, -ENOMEM, "%s", o->args.process);
-	if (r < 0)
-		json_decref(p);
-	else
-		*ret = p;
+	/* It lives as long as the command line. */
+	if (r == 0)
+		o->args.argv[o->args.process_at] = arg;
 	return r;
+}
+
+static int floor_process(struct oci *o, json_t **ret, struct ward_err *err)
+{
+	static const struct ward_settings none = {
+		.open_files = WARD_UNLIMITED, .file_size = WARD_UNLIMITED, .core = true};
+	int r = read_json(o->args.process, ret, err);
+	if (r == 0)
+		r = ward_oci_floor_process(*ret, &o->host, &none, err);
+	return r == 0 ? hand_on(o, *ret, "--process=", err) : r;
+}
+
+/* Engines change limits of a container that runs; not beyond those of its policy. */
+static int update(struct oci *o, struct ward_err *err)
+{
+	struct ward_settings limits = {.core = false};
+	json_t *resources = NULL;
+	int r = ward_oci_place_limits(o->place, &limits, err);
+	if (r == 0 && !o->args.process)
+		r = ward_err_set(err, -EINVAL, "'update' needs --resources");
+	if (r == 0)
+		r = read_json(o->args.process, &resources, err);
+	if (r == 0)
+		r = ward_oci_floor_update(resources, &limits, err);
+	if (r == 0)
+		r = hand_on(o, resources, "--resources=", err);
+	json_decref(resources);
+	return r < 0 ? ward_err_wrap(err, "cannot update %s", o->args.id)
+		     : ward_oci_runtime_become(o->runtime.program, &o->args, err);
 }
 
 /* The strings of a JSON array, borrowed, for a record; NULL without memory. */
@@ -207,7 +256,6 @@ static char **strings(const json_t *list)
 static int exec_in(struct oci *o, struct ward_err *err)
 {
 	ward_cleanup_free char *session = NULL;
-	ward_cleanup_free char *arg = NULL;
 	json_t *process = NULL;
 	int r = ward_oci_place_read(o->place, &session, err);
 	if (r == 0 && o->args.caps)
@@ -216,15 +264,22 @@ static int exec_in(struct oci *o, struct ward_err *err)
 			"container may have",
 			WARD_OCI_HOST_FILE);
 	if (r == 0 && o->args.process)
-		r = floor_process(o, &process, &arg, err);
-	if (r < 0)
+		r = floor_process(o, &process, err);
+	if (r < 0) {
+		json_decref(process);
 		return r;
-	if (process)
-		o->args.argv[o->args.process_at] = arg;
+	}
 	ward_cleanup_free char **argv = process ? strings(json_object_get(process, "args")) : NULL;
-	r = ward_oci_keeper_join(session, argv ? argv : o->args.rest, NULL, err);
-	return r < 0 ? ward_err_wrap(err, "cannot join %s", o->args.id)
-		     : ward_oci_runtime_become(o->runtime.program, &o->args, err);
+	if (!process)
+		r = ward_oci_place_cover(o->place, err);
+	if (r == 0)
+		r = ward_oci_keeper_join(session, argv ? argv : o->args.rest, NULL, err);
+	if (r == 0)
+		r = ward_oci_runtime_become(o->runtime.program, &o->args, err);
+	else
+		ward_err_wrap(err, "cannot join %s", o->args.id);
+	json_decref(process);
+	return r;
 }
 
 /* Returns the exit status. */
@@ -251,6 +306,10 @@ static int act(struct oci *o, struct ward_err *err)
 	if (r == 0)
 		r = ward_engine_look(
 			o->host.runtime ? o->host.runtime : "runc", 0, &o->runtime, err);
+	if (r == 0 && ward_engine_manages(o->runtime.engine))
+		r = ward_err_set(err, -EINVAL,
+			"runtime = %s of [oci] is no OCI runtime; fix: runtime = runc",
+			ward_engine_word(o->runtime.engine));
 	if (r == 0 && o->args.id)
 		r = ward_oci_place_path(&o->args, &o->place, err);
 	if (r < 0)
@@ -268,6 +327,9 @@ static int act(struct oci *o, struct ward_err *err)
 		break;
 	case WARD_OCI_DELETE:
 		return delete_it(o, err);
+	case WARD_OCI_UPDATE:
+		r = update(o, err);
+		break;
 	case WARD_OCI_PASSED:
 		r = ward_oci_runtime_become(o->runtime.program, &o->args, err);
 		break;

@@ -14,6 +14,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/oci/floor_parts.h"
+#include "enforcer/oci/idmap.h"
 
 /* What the options of a mount say about writing and recursion is ours to say. */
 static int set_options(struct ward_oci_volume *v)
@@ -59,6 +61,11 @@ static int copy_mount(const struct ward_oci_volume *v, const char *path, struct 
 		open_tree(v->fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | all);
 	if (tree < 0)
 		return ward_err_sys(err, -errno, "the volume at %s: %s", v->destination, v->source);
+	struct mount_attr ids = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)v->ids};
+	if (v->ids >= 0 && mount_setattr(tree, "", AT_EMPTY_PATH | (v->ids_all ? all : 0), &ids,
+				   sizeof(ids)) < 0)
+		return ward_err_sys(err, -errno, "the volume at %s: its file system cannot map ids",
+			v->destination);
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	if (v->how == WARD_OCI_HOW_READ &&
 		mount_setattr(tree, "", AT_EMPTY_PATH | all, &attr, sizeof(attr)) < 0)
@@ -83,6 +90,7 @@ static int mount_volume(struct ward_oci_volume *v, const char *path, struct ward
 	}
 	if (r < 0)
 		return r;
+	ward_oci_idmap_done(v->mount);
 	json_object_set_new(v->mount, "type", json_string("bind"));
 	json_object_set_new(v->mount, "source", json_string(path));
 	return set_options(v);
@@ -142,8 +150,8 @@ static int reopen(struct ward_oci_container *c, struct ward_err *err)
 	return 0;
 }
 
-int ward_oci_view_make(struct ward_oci_container *c, const char *place, struct ward_oci_view *ret,
-	struct ward_err *err)
+int ward_oci_view_make(struct ward_oci_container *c, const struct ward_oci_host *h,
+	const char *place, bool wired, struct ward_oci_view *ret, struct ward_err *err)
 {
 	char dir[PATH_MAX];
 	char path[PATH_MAX + 32];
@@ -157,6 +165,11 @@ int ward_oci_view_make(struct ward_oci_container *c, const char *place, struct w
 		(void)snprintf(path, sizeof(path), "%s/%zu", dir, i);
 		r = mount_volume(&c->volumes[i], path, ret, err);
 	}
+	/* Before the one that is ours. */
+	if (r == 0)
+		r = ward_oci_join(c->config, h, dir, err);
+	if (r == 0 && wired)
+		r = ward_oci_wired_make(c->config, dir, &ret->wired, err);
 	(void)snprintf(path, sizeof(path), "%s/config", dir);
 	return r == 0 ? mount_config(c, path, ret, err) : r;
 }
@@ -185,6 +198,7 @@ void ward_oci_view_clear(struct ward_oci_view *v)
 			close(v->fuse[i]);
 		ward_fusemount_clear(&v->mounts[i]);
 	}
+	ward_oci_wired_clear(&v->wired);
 	if (v->host >= 0)
 		close(v->host);
 	*v = WARD_OCI_VIEW_INIT;

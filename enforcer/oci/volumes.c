@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/patient.h"
+#include "enforcer/oci/idmap.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/policy/known.h"
 #include "enforcer/policy/value.h"
@@ -102,14 +103,16 @@ static int open_one(struct ward_oci_container *c, json_t *mount, struct ward_err
 		return ward_err_set(err, -EINVAL, "the mount at %s: file system '%s' is refused",
 			to, type ? type : "");
 	}
-	if (option(mount, "idmap") || option(mount, "ridmap") ||
-		json_object_get(mount, "uidMappings") || json_object_get(mount, "gidMappings"))
-		return ward_err_set(err, -EINVAL,
-			"the volume at %s: volumes with mapped ids are not supported", to);
 	struct ward_oci_volume *v = &c->volumes[c->n_volumes++];
-	*v = (struct ward_oci_volume){
-		.mount = mount, .destination = to, .fd = -1, .recursive = !option(mount, "bind")};
-	return open_source(v, json_string_value(json_object_get(mount, "source")), err);
+	*v = (struct ward_oci_volume){.mount = mount,
+		.destination = to,
+		.fd = -1,
+		.ids = -1,
+		.recursive = !option(mount, "bind")};
+	int r = open_source(v, json_string_value(json_object_get(mount, "source")), err);
+	if (r == 0 && (r = ward_oci_idmap_open(c->config, mount, &v->ids, &v->ids_all, err)) < 0)
+		ward_err_wrap(err, "the volume at %s", to);
+	return r;
 }
 
 int ward_oci_volumes_open(struct ward_oci_container *c, struct ward_err *err)
@@ -200,7 +203,7 @@ static int uncovered(struct ward_oci_volume *v, const struct ward_oci_host *h, s
 		v->source, v->destination, v->destination, v->source);
 }
 
-/* Nothing may lie over a part of a guarded tree, or over all of it. */
+/* Nothing may lie over a part of a guarded tree, or over all of it, by whatever links. */
 static int check_places(const struct ward_oci_container *c, struct ward_err *err)
 {
 	for (size_t i = 0; i < c->n_volumes; i++)
@@ -212,9 +215,9 @@ static int check_places(const struct ward_oci_container *c, struct ward_err *err
 			if (o->how == WARD_OCI_HOW_GUARD && strcmp(v->tree, o->tree) == 0)
 				return ward_err_set(
 					err, -EINVAL, "two volumes for the tree %s", v->tree);
-			if (strcmp(v->destination, o->destination) == 0 ||
+			if (strcmp(v->spot, o->spot) == 0 ||
 				(o->how != WARD_OCI_HOW_GUARD &&
-					ward_known_beneath(o->destination, v->destination)))
+					ward_known_beneath(o->spot, v->spot)))
 				return ward_err_set(err, -EINVAL,
 					"the volume at %s would lie over the guarded %s",
 					o->destination, v->destination);

@@ -107,7 +107,7 @@ static void say_kept_dir(const struct ward_checker *c, const struct ward_rule *r
 		.file = r->file,
 		.line = r->line,
 		.what = ward_buf_str(&what),
-		.why = "what it hides keeps the directory around it from being removed: rm -r, git checkout and the like fail with 'Directory not empty', and do not show why",
+		.why = "a directory with such a hidden name in it cannot be removed: rm -r and git checkout fail with 'Directory not empty', and do not show why",
 		.fix = ward_buf_str(&fix)};
 	c->fn(c->user, &f);
 }

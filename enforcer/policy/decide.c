@@ -10,6 +10,9 @@
 #define CONTENT                                                                                    \
 	(WARD_RIGHT_READ | WARD_RIGHT_EXEC | WARD_RIGHT_APPEND | WARD_RIGHT_WRITE | WARD_RIGHT_ATTR)
 #define VISIBLE (WARD_RIGHT_STAT | WARD_RIGHT_LIST)
+#define CHANGES                                                                                    \
+	(WARD_RIGHT_APPEND | WARD_RIGHT_CREATE | WARD_RIGHT_WRITE | WARD_RIGHT_REMOVE |            \
+		WARD_RIGHT_ATTR)
 
 /* Rights of one name on the way to a decision, with who decided each. */
 struct reach {
@@ -89,6 +92,21 @@ static struct reach reach_of(const struct ward_policy *p, const struct ward_stat
 	return r;
 }
 
+/* Of what is staged, a person is asked later. */
+static void stage(const struct ward_request *req, struct reach *r)
+{
+	if (req->flags & WARD_REQUEST_STAGED && r->give & WARD_RIGHT_STAT)
+		r->give |= r->may & CHANGES;
+}
+
+uint32_t ward_policy_rights_staged(const struct ward_policy *p, const struct ward_state *s)
+{
+	const struct ward_request req = {.flags = WARD_REQUEST_STAGED};
+	struct reach r = {.give = ward_policy_rights(p, s), .may = s->outcome.may};
+	stage(&req, &r);
+	return r.give;
+}
+
 static const struct ward_rule *rule_at(const struct ward_policy *p, uint32_t n)
 {
 	return n > 0 && n <= p->n_rules ? &p->rules[n - 1] : NULL;
@@ -156,8 +174,9 @@ static void lower_by_links(
 	const struct ward_policy *p, struct reach *r, const struct ward_request *req)
 {
 	for (size_t i = 0; i < req->n_others; i++) {
-		const struct reach v = reach_of(p, req->others[i], false, req->fact,
+		struct reach v = reach_of(p, req->others[i], false, req->fact,
 			req->other_grants ? &req->other_grants[i] : NULL);
+		stage(req, &v);
 		lower(r, v.give, v.may, v.rule);
 		r->by_grant |= v.by_grant & r->give & CONTENT;
 		r->by_glass |= v.by_glass & r->give & CONTENT;
@@ -197,15 +216,35 @@ struct end {
 enum move { MOVE_NO = 0, MOVE_LOOK, MOVE_YES };
 
 /*
+ * A name that leaves a grant's paths for where the rules give more would keep that once the grant
+ * has ended. What a rule asks about there has been answered: `may` alone counts.
+ */
+static uint32_t outlives(const struct ward_policy *p, const struct end *src, const struct end *dst,
+	const struct reach *r, uint32_t *ret_rule)
+{
+	if (!r->by_grant)
+		return 0;
+	const struct reach s = reach_of(p, src->state, false, src->fact, NULL);
+	const struct reach d = reach_of(p, dst->state, false, WARD_FACT_OWN, NULL);
+	const uint32_t more = d.may & ~s.may;
+	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
+		if (more & 1U << i)
+			*ret_rule = s.rule[i];
+	return more;
+}
+
+/*
  * Would the move give a right at dst that src does not give? For a directory everything beneath
  * moves along: not to where a grant gives something, which the states do not know. *ret_rule: the
  * rule that limits src, there or beneath, or the one beneath dst.
  */
-static enum move move(const struct ward_policy *p, const struct end *src, const struct end *dst,
-	bool dir, uint32_t *ret_rule)
+static enum move move(const struct ward_policy *p, const struct ward_request *req,
+	const struct end *src, const struct end *dst, bool dir, uint32_t *ret_rule)
 {
 	struct reach r = reach_of(p, src->state, false, src->fact, src->grants);
-	const struct reach d = reach_of(p, dst->state, false, WARD_FACT_OWN, dst->grants);
+	struct reach d = reach_of(p, dst->state, false, WARD_FACT_OWN, dst->grants);
+	stage(req, &r);
+	stage(req, &d);
 	/* A name that leaves the guard would have left it for good: it is copied. */
 	r.give &= ~r.by_glass;
 	r.may &= ~r.by_glass;
@@ -213,6 +252,7 @@ static enum move move(const struct ward_policy *p, const struct end *src, const 
 	for (unsigned i = 0; i < WARD_RIGHT_BITS; i++)
 		if (more & 1U << i)
 			*ret_rule = r.rule[i];
+	more |= outlives(p, src, dst, &r, ret_rule);
 	if (more || (dir && dst->grants &&
 			    (dst->grants->rights || dst->grants->passage || dst->grants->glass)))
 		return MOVE_NO;
@@ -231,7 +271,8 @@ static enum move move(const struct ward_policy *p, const struct end *src, const 
 static struct ward_decision unless_link(const struct ward_policy *p, const struct ward_request *req,
 	const struct ward_state *s, struct ward_decision d)
 {
-	const struct reach r = reach_of(p, s, false, WARD_FACT_ABSENT, NULL);
+	struct reach r = reach_of(p, s, false, WARD_FACT_ABSENT, NULL);
+	stage(req, &r);
 	uint32_t rule = 0;
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
@@ -297,6 +338,8 @@ static struct ward_decision decide_rename(
 	const struct end to = {req->state2, req->fact2, req->grants2};
 	struct reach src = reach_of(p, from.state, dir, from.fact, from.grants);
 	struct reach dst = reach_of(p, to.state, false, to.fact, to.grants);
+	stage(req, &src);
+	stage(req, &dst);
 	uint32_t take = WARD_RIGHT_REMOVE, give = WARD_RIGHT_CREATE;
 	struct ward_decision d = ask_for(p, &src, exchange ? take | give : take, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
@@ -308,9 +351,9 @@ static struct ward_decision decide_rename(
 	if (rename_splits(req))
 		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0], rule2 = dst.rule[0];
-	enum move there = move(p, &from, &to, dir, &rule), back = MOVE_YES;
+	enum move there = move(p, req, &from, &to, dir, &rule), back = MOVE_YES;
 	if (there != MOVE_NO && exchange)
-		back = move(p, &to, &from, req->flags & WARD_REQUEST_DST_DIR, &rule2);
+		back = move(p, req, &to, &from, req->flags & WARD_REQUEST_DST_DIR, &rule2);
 	bool look = there != MOVE_NO && back != MOVE_NO;
 	if (req->flags & WARD_REQUEST_SYMLINK)
 		d = unless_link(p, req, req->state2, d);
@@ -327,9 +370,19 @@ static struct ward_decision decide_rename(
 static struct ward_decision decide_link(const struct ward_policy *p, const struct ward_request *req)
 {
 	const struct end from = {req->state, req->fact, req->grants};
-	const struct end to = {req->state2, req->fact2, req->grants2};
+	struct end to = {req->state2, req->fact2, req->grants2};
+	struct ward_granted made = {.rights = 0};
 	struct reach src = reach_of(p, from.state, false, from.fact, from.grants);
 	struct reach dst = reach_of(p, to.state, false, to.fact, to.grants);
+	stage(req, &src);
+	stage(req, &dst);
+	/* For a file that exists the right to create is none: that of a grant is no gain. */
+	if (to.grants) {
+		made = *to.grants;
+		made.rights &= ~(uint32_t)WARD_RIGHT_CREATE;
+		made.holds &= ~(uint32_t)WARD_RIGHT_CREATE;
+		to.grants = &made;
+	}
 	struct ward_decision d = ask_for(p, &src, WARD_RIGHT_STAT, false);
 	if (d.verdict != WARD_VERDICT_ALLOW)
 		return d;
@@ -339,7 +392,7 @@ static struct ward_decision decide_link(const struct ward_policy *p, const struc
 	if (link_splits(req))
 		return refuse(p, EXDEV, &src, secret_of(req->state, req->state2));
 	uint32_t rule = src.rule[0];
-	if (req->flags & WARD_REQUEST_DIR || move(p, &from, &to, false, &rule) != MOVE_YES)
+	if (req->flags & WARD_REQUEST_DIR || move(p, req, &from, &to, false, &rule) != MOVE_YES)
 		return refuse(p, EXDEV, &src, rule);
 	return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state2, d) : d;
 }
@@ -415,6 +468,7 @@ static struct ward_decision dispatch(const struct ward_policy *p, const struct w
 	struct reach r =
 		reach_of(p, req->state, req->flags & WARD_REQUEST_DIR, req->fact, req->grants);
 	struct ward_decision d;
+	stage(req, &r);
 	switch (req->action) {
 	case WARD_ACTION_ACCESS:
 		lower_by_links(p, &r, req);
@@ -424,6 +478,7 @@ static struct ward_decision dispatch(const struct ward_policy *p, const struct w
 	case WARD_ACTION_CREATE:
 		/* what makes a directory passable is beneath it: it does not let it be made */
 		r = reach_of(p, req->state, false, req->fact, req->grants);
+		stage(req, &r);
 		lower_by_links(p, &r, req);
 		d = ask_for(p, &r, req->rights | WARD_RIGHT_CREATE, true);
 		return req->flags & WARD_REQUEST_SYMLINK ? unless_link(p, req, req->state, d) : d;

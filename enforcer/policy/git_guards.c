@@ -129,6 +129,14 @@ static bool has(int dir, const char *name, mode_t type)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (st.st_mode & S_IFMT) == type;
 }
 
+/* Anything may stand at a name: git follows links, and asks of objects and refs for the x bit
+ * alone. */
+static bool is_there(int dir, const char *name)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /*
  * Is this directory a repository's, or was it one? Any of what makes one counts, of any type: a
  * session may have taken HEAD away so that the next one finds no repository to guard.
@@ -137,11 +145,21 @@ static bool is_git_dir(int fd)
 {
 	static const char *const marks[] = {
 		"HEAD", "config", "hooks", "commondir", "objects", "refs", "gitdir"};
-	struct stat st;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (fstatat(fd, marks[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (is_there(fd, marks[i]))
 			return true;
 	return false;
+}
+
+static bool is_bare(int dir)
+{
+	return is_there(dir, "objects") && is_there(dir, "refs") && is_there(dir, "HEAD");
+}
+
+/* As the git directory of a worktree (gitrepository-layout(5)): the rest lies where it says. */
+static bool is_linked(int dir)
+{
+	return is_there(dir, "HEAD") && is_there(dir, "commondir");
 }
 
 static int open_dir(int at, const char *name)
@@ -228,6 +246,26 @@ static int hidden_modules(struct guards *g, int fd, const char *prefix, bool top
 	return r == 0 && errno ? -errno : r;
 }
 
+/*
+ * What a git directory at path names, and the directory whose hooks and config count as its own.
+ * That needs no HEAD; with one, the search finds it.
+ */
+static int names_of(struct guards *g, const char *path, const char *work_tree)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf common = WARD_BUF_INIT;
+	int r = ward_named_git_dir(&g->named, path, work_tree);
+	if (r == 0)
+		r = ward_named_common(&g->named, path, &common);
+	if (r <= 0)
+		return r;
+	const char *there = ward_buf_str(&common);
+	ward_cleanup_fd int fd = open_dir(g->named.tree_fd, *there ? there : ".");
+	if (fd >= 0 && is_bare(fd))
+		return 0;
+	r = found(g, WARD_KNOWN_GIT, there);
+	return r < 0 ? r : ward_named_git_dir(&g->named, there, NULL);
+}
+
 /* The directory `name` in `at`: guarded if it is a git directory, and what it holds looked at. */
 static int git_dirs(struct guards *g, int at, const char *name, const char *prefix,
 	const char *work_tree, unsigned depth)
@@ -247,7 +285,7 @@ static int git_dirs(struct guards *g, int at, const char *name, const char *pref
 		return r;
 	if (depth > 0 && !is_git_dir(fd))
 		return each(g, ward_steal_fd(&fd), prefix, depth);
-	r = ward_named_git_dir(&g->named, prefix, work_tree);
+	r = names_of(g, prefix, work_tree);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
@@ -362,20 +400,6 @@ static int repository(struct guards *g, int dir, const char *prefix)
 static bool is_dir(int dir, const struct dirent *e)
 {
 	return e->d_type == DT_DIR || (e->d_type == DT_UNKNOWN && has(dir, e->d_name, S_IFDIR));
-}
-
-static bool is_bare(int dir)
-{
-	struct stat st;
-	return has(dir, "objects", S_IFDIR) && has(dir, "refs", S_IFDIR) &&
-	       fstatat(dir, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* The git directory of a worktree (gitrepository-layout(5)): the rest lies where it says. */
-static bool is_linked(int dir)
-{
-	return has(dir, "HEAD", S_IFREG) && has(dir, "commondir", S_IFREG) &&
-	       has(dir, "gitdir", S_IFREG);
 }
 
 static bool is_repository(int dir, const char *name)
@@ -512,7 +536,7 @@ static int walk(struct guards *g, const struct waiting *w, bool bulk)
 	if (bare || (w->depth > 0 && is_linked(fd))) {
 		int r = found(g, bare ? WARD_KNOWN_BARE : WARD_KNOWN_GIT, w->path);
 		if (r == 0)
-			r = ward_named_git_dir(&g->named, w->path, NULL);
+			r = names_of(g, w->path, NULL);
 		if (r < 0)
 			return r;
 	}
@@ -639,19 +663,34 @@ static void not_bare(struct guards *g, int tree)
 			ward_buf_printf(g->text, "read = %s/%s\n", g->named.root, parts[i]);
 }
 
+static int follow_name(void *arg, const char *pattern)
+{
+	return ward_named_link(arg, pattern);
+}
+
+/* What names at the top lead to. */
+static int search_top(struct guards *g)
+{
+	static const char *const classes[] = {"top", "point", "there"};
+	int r = ward_named_npmrc(&g->named);
+	for (size_t i = 0; r == 0 && i < sizeof(classes) / sizeof(*classes); i++)
+		r = ward_guard_each(classes[i], follow_name, &g->named);
+	return r;
+}
+
 static int search(struct guards *g, bool part)
 {
 	const int tree = g->named.tree_fd;
 	struct stat st;
-	int r = part ? 0 : ward_named_npmrc(&g->named);
+	int r = part ? 0 : search_top(g);
 	if (r == 0 && fstatat(tree, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		not_bare(g, tree);
 		r = repository(g, tree, "");
 	}
-	if (r == 0 && has(tree, "objects", S_IFDIR) && has(tree, "refs", S_IFDIR)) {
+	if (r == 0 && ((is_there(tree, "objects") && is_there(tree, "refs")) || is_linked(tree))) {
 		r = found(g, WARD_KNOWN_BARE, "");
 		if (r == 0)
-			r = ward_named_git_dir(&g->named, "", NULL);
+			r = names_of(g, "", NULL);
 	}
 	if (r == 0)
 		r = walk_all(g);

@@ -608,6 +608,23 @@ int ward_named_git_file(struct ward_named *n, const char *dir, struct ward_buf *
 	return r == 1 && ret_dir->len ? 1 : r < 0 ? r : 0;
 }
 
+/* gitrepository-layout(5), "commondir". */
+int ward_named_common(struct ward_named *n, const char *git_dir, struct ward_buf *ret)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT, text = WARD_BUF_INIT;
+	int r = pin(n, git_dir, "commondir", IF_THERE | NO_DIR, &path);
+	if (r <= 0)
+		return r;
+	r = slurp(n, ward_buf_str(&path), &text);
+	if (r < 0)
+		return r == -EINVAL || r == -EACCES ? 0 : blame(n, ward_buf_str(&path), r);
+	ward_buf_puts(&text, "");
+	if (!text.data || ward_buf_error(&text) < 0)
+		return ward_buf_error(&text);
+	text.data[strcspn(text.data, "\r\n")] = 0;
+	return *text.data ? pin(n, git_dir, text.data, NO_DIR, ret) : 0;
+}
+
 /* npm-config(7), and node-gyp's README: what npm of the project's directory runs. */
 int ward_named_npmrc(struct ward_named *n)
 {
@@ -635,4 +652,37 @@ int ward_named_npmrc(struct ward_named *n)
 				r = program(&c, ward_buf_str(&line));
 	}
 	return r < 0 ? r : 0;
+}
+
+/* Is the name, or one that it lies in, a link? */
+static bool has_link(int tree, const char *name)
+{
+	char up[128];
+	struct stat st;
+	for (const char *end = name;; end++) {
+		end += strcspn(end, "/");
+		const size_t len = (size_t)(end - name);
+		if (len >= sizeof(up))
+			return false;
+		memcpy(up, name, len);
+		up[len] = '\0';
+		if (fstatat(tree, up, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return false;
+		if (S_ISLNK(st.st_mode) || !*end)
+			return S_ISLNK(st.st_mode);
+	}
+}
+
+int ward_named_link(struct ward_named *n, const char *name)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf real = WARD_BUF_INIT;
+	if (!has_link(n->tree_fd, name))
+		return 0;
+	int r = pin(n, "", name, IF_THERE, &real);
+	if (r == 0)
+		r = guard(n, ward_buf_str(&real), 0);
+	if (r == -ENOMEM || r == -E2BIG || r == -ETIME || r == -EDQUOT)
+		return blame(n, name, r);
+	/* It leads out, to what nobody can look at: no session reaches that. */
+	return 0;
 }

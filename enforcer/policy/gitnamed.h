@@ -39,8 +39,22 @@ void ward_named_clear(struct ward_named *n);
 int ward_named_git_dir(
 	struct ward_named *n, const char *git_dir, const char *work_tree) ward_must_check;
 
+/*
+ * The directory that `commondir` of a git directory names, and in which git finds objects, refs,
+ * hooks and config: 1 and its path appended to ret; 0: there is none in the tree. Guards links on
+ * the way, and the name if nothing is there. Errors as above.
+ */
+int ward_named_common(
+	struct ward_named *n, const char *git_dir, struct ward_buf *ret) ward_must_check;
+
 /* The same for what `.npmrc` at the top names; what cannot be read there names nothing. */
 int ward_named_npmrc(struct ward_named *n) ward_must_check;
+
+/*
+ * A name at the top that programs of the host follow (such as .vscode) may be a symbolic link, or
+ * lie behind one: guards the links and what they lead to in the tree, also where it is missing.
+ */
+int ward_named_link(struct ward_named *n, const char *name) ward_must_check;
 
 /*
  * For a `.git` in dir that is a file or a symbolic link: 1 and the git directory it names appended

@@ -2,10 +2,11 @@
 /*
  * The trie in words of 8 bytes:
  *
- *   node    [index of its table << 32 | length of its label << 16 | lowest << 8 | highest byte of
- *           the table], then the label: bytes from the least significant one on, the last word
- *           filled with zeros
- *   table   a word for each byte from the lowest to the highest: index of the node, or 0
+ *   node    [index of its table << 32 | length of its label << 16 | lowest byte of the table << 8
+ *           | how far the highest one is from it], then the label: bytes from the least
+ *           significant one on, the last word filled with zeros
+ *   table   a word for each byte from the lowest to the highest: 0, or the first 5 bytes of the
+ *           node's label << 24 (0 where it has fewer) | index of the node
  *
  * A node without a table (index 0) is the end of a beginning. The root is at index 0, so no table
  * leads to it. A reader may take words of two turns for one trie. So each index is cut to the room,
@@ -13,6 +14,7 @@
  */
 #include "enforcer/policy/grant_near.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,11 @@
 #include "enforcer/base/cleanup.h"
 
 #define ROOM_MIN 64
+/* An index of a node has so many bits in a table; behind them are first bytes of its label. */
+#define INDEX_BITS 24
+#define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
+#define FIRST_BYTES 5
+static_assert(INDEX_BITS + 8 * FIRST_BYTES == 64, "a word");
 /* What is behind this of a beginning does not count. */
 #define LABEL_MAX UINT16_MAX
 
@@ -66,13 +73,19 @@ static inline uint64_t load(const char *p, size_t n)
 	return n == 3 ? all | (uint64_t)(uint8_t)p[1] << 8 : all;
 }
 
-/* Does the label of `size` bytes at index `at` agree with p, as far as both go? */
-static inline bool agrees(struct view w, uint64_t at, const char *p, size_t size)
+/*
+ * Does the label at index `at` agree with the left bytes of p, in its first `size` bytes? Where p
+ * goes on, a whole word is read of it: that is one load, without a branch for each length.
+ */
+static inline bool agrees(struct view w, uint64_t at, const char *p, size_t left, size_t size)
 {
-	for (; size >= 8; size -= 8, p += 8)
+	for (; size >= 8; size -= 8, left -= 8, p += 8)
 		if (load(p, 8) != word(w, at++))
 			return false;
-	return !size || load(p, size) == (word(w, at) & (UINT64_MAX >> (64 - size * 8)));
+	if (!size)
+		return true;
+	const uint64_t has = __builtin_expect(left >= 8, 1) ? load(p, 8) : load(p, size);
+	return !((has ^ word(w, at)) << (64 - size * 8));
 }
 
 static bool look(struct view w, const char *path, size_t len)
@@ -81,20 +94,27 @@ static bool look(struct view w, const char *path, size_t len)
 	for (;;) {
 		const uint64_t head = word(w, node);
 		const size_t size = (uint16_t)(head >> 16);
-		if (!agrees(w, node + 1, path, size < len ? size : len))
+		if (!agrees(w, node + 1, path, len, size < len ? size : len))
 			return false;
 		if (size >= len || !(head >> 32))
 			return true;
-		const uint8_t c = (uint8_t)path[size], first = (uint8_t)(head >> 8);
-		if (c < first || c > (uint8_t)head)
+		/* Below the lowest one it is beyond the others: bytes turn over. */
+		const uint8_t beyond = (uint8_t)((uint8_t)path[size] - (uint8_t)(head >> 8));
+		if (beyond > (uint8_t)head)
 			return false;
-		node = word(w, (head >> 32) + (size_t)(c - first));
-		if (!node)
+		const uint64_t entry = word(w, (head >> 32) + beyond);
+		if (!entry)
 			return false;
 		path += size + 1;
 		len -= size + 1;
 		if (!len)
 			return true;
+		/* Most paths part from a beginning there, without a look at its node. */
+		const uint64_t begins = entry >> INDEX_BITS;
+		if (__builtin_expect(len >= 8, 1) && begins &&
+			(load(path, 8) ^ begins) << INDEX_BITS)
+			return false;
+		node = entry & INDEX_MASK;
 	}
 }
 
@@ -177,7 +197,7 @@ static size_t take(struct trie *t, size_t n)
 	while (t->room - t->n < n) {
 		const size_t room = t->room ? t->room * 2 : ROOM_MIN;
 		uint64_t *more =
-			room < UINT32_MAX ? reallocarray(t->words, room, sizeof(*more)) : NULL;
+			room <= INDEX_MASK + 1 ? reallocarray(t->words, room, sizeof(*more)) : NULL;
 		if (!more)
 			return SIZE_MAX;
 		t->words = more;
@@ -220,7 +240,7 @@ static int write_table(struct trie *t, const struct todo *d)
 	const size_t table = take(t, (size_t)(high - low) + 1);
 	if (table == SIZE_MAX)
 		return -ENOMEM;
-	t->words[d->node] |= (uint64_t)table << 32 | (uint64_t)low << 8 | high;
+	t->words[d->node] |= (uint64_t)table << 32 | (uint64_t)low << 8 | (uint8_t)(high - low);
 	for (size_t lo = d->lo, hi; lo < d->hi; lo = hi) {
 		const uint8_t c = (uint8_t)t->v[lo].data[at];
 		for (hi = lo + 1; hi < d->hi && (uint8_t)t->v[hi].data[at] == c;)
@@ -228,7 +248,10 @@ static int write_table(struct trie *t, const struct todo *d)
 		const size_t node = write_node(t, lo, hi, at + 1);
 		if (node == SIZE_MAX)
 			return -ENOMEM;
-		t->words[table + (size_t)(c - low)] = node;
+		uint64_t begins = 0;
+		if ((uint16_t)(t->words[node] >> 16) >= FIRST_BYTES)
+			begins = t->words[node + 1] << INDEX_BITS;
+		t->words[table + (size_t)(c - low)] = begins | node;
 	}
 	return 0;
 }

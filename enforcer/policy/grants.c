@@ -410,6 +410,12 @@ static int walk(
 int ward_grants_match(struct ward_grants *s, const char *path, size_t len, uint64_t pid,
 	uint64_t now_ns, struct ward_granted *ret)
 {
+	return ward_grants_match_some(s, path, len, pid, now_ns, NULL, NULL, ret);
+}
+
+int ward_grants_match_some(struct ward_grants *s, const char *path, size_t len, uint64_t pid,
+	uint64_t now_ns, ward_grants_some_fn *some, void *user, struct ward_granted *ret)
+{
 	const struct ward_state *at = NULL;
 	int r = 0;
 	*ret = (struct ward_granted){.rights = 0};
@@ -420,7 +426,7 @@ int ward_grants_match(struct ward_grants *s, const char *path, size_t len, uint6
 		r = walk(s->automaton, path, len, &at);
 	for (uint32_t i = 0; r == 0 && at && i < at->n_hits; i++) {
 		struct item *it = s->by_pattern[ward_state_hits(at)[i]];
-		if (applies(it, pid, now_ns))
+		if (applies(it, pid, now_ns) && (!some || some(user, &it->given)))
 			add(ret, it, now_ns);
 	}
 	for (uint32_t i = 0; r == 0 && at && !ret->passage && i < at->n_live; i++)

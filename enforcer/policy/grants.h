@@ -142,6 +142,11 @@ void ward_grants_ended(struct ward_grants *s, uint64_t now_ns,
  */
 int ward_grants_match(struct ward_grants *s, const char *path, size_t len, uint64_t pid,
 	uint64_t now_ns, struct ward_granted *ret) ward_must_check;
+/* The same of those grants alone for which some() is true. */
+typedef bool ward_grants_some_fn(void *user, const struct ward_grant_held *g);
+int ward_grants_match_some(struct ward_grants *s, const char *path, size_t len, uint64_t pid,
+	uint64_t now_ns, ward_grants_some_fn *some, void *user,
+	struct ward_granted *ret) ward_must_check;
 /*
  * Counts one use of each grant that gives one of `rights` in m. -EDQUOT: one of them was spent or
  * ended meanwhile, and none is counted. STAT and LIST alone are no use.

@@ -33,28 +33,61 @@ void ward_guard_put_path(struct ward_buf *text, const char *root, const char *pa
 	ward_pattern_quote(text, path, strlen(path));
 }
 
+struct line {
+	const char *verb, *pattern; /* borrowed */
+	size_t n_verb, n_pattern;
+};
+
+/* The next line of the class that takes something, from *list on, which moves behind it. */
+static bool next_line(const char **list, const char *where, struct line *ret)
+{
+	while (**list) {
+		const char *w;
+		const char *s = *list;
+		*list += strcspn(*list, "\n");
+		*list += **list == '\n';
+		size_t n = field(&s, &w);
+		if (!is(w, n, where))
+			continue;
+		ret->n_verb = field(&s, &ret->verb);
+		ret->n_pattern = field(&s, &ret->pattern);
+		if (!is(ret->verb, ret->n_verb, "-"))
+			return true;
+	}
+	return false;
+}
+
 void ward_guard_lines_wanted(struct ward_buf *text, const char *where, const char *root,
 	const char *path, const char *below, ward_guard_wants_fn *wants, int tree)
 {
 	const char *list = ward_embedded_lists[0].data;
-	while (*list) {
-		const char *w, *verb, *pattern;
-		const char *s = list;
-		list += strcspn(list, "\n");
-		list += *list == '\n';
-		size_t n = field(&s, &w);
-		if (!is(w, n, where))
+	struct line l;
+	while (next_line(&list, where, &l)) {
+		if (wants && !wants(tree, l.pattern, l.n_pattern))
 			continue;
-		size_t n_verb = field(&s, &verb), n_pattern = field(&s, &pattern);
-		if (is(verb, n_verb, "-") || (wants && !wants(tree, pattern, n_pattern)))
-			continue;
-		ward_buf_add(text, verb, n_verb);
+		ward_buf_add(text, l.verb, l.n_verb);
 		ward_buf_puts(text, " = ");
 		ward_guard_put_path(text, root, path);
 		ward_buf_printf(text, "%s/", below);
-		ward_buf_add(text, pattern, n_pattern);
+		ward_buf_add(text, l.pattern, l.n_pattern);
 		ward_buf_putc(text, '\n');
 	}
+}
+
+int ward_guard_each(const char *where, int (*fn)(void *arg, const char *pattern), void *arg)
+{
+	const char *list = ward_embedded_lists[0].data;
+	struct line l;
+	char pattern[128];
+	int r = 0;
+	while (r == 0 && next_line(&list, where, &l)) {
+		if (l.n_pattern >= sizeof(pattern))
+			continue;
+		memcpy(pattern, l.pattern, l.n_pattern);
+		pattern[l.n_pattern] = '\0';
+		r = fn(arg, pattern);
+	}
+	return r;
 }
 
 void ward_guard_lines(struct ward_buf *text, const char *where, const char *root, const char *path,

@@ -32,3 +32,7 @@ void ward_guard_lines_wanted(struct ward_buf *text, const char *where, const cha
 /* The same, all lines of the class. */
 void ward_guard_lines(struct ward_buf *text, const char *where, const char *root, const char *path,
 	const char *below);
+
+/* Calls fn for each pattern of the class that takes something, until one is an error. */
+int ward_guard_each(
+	const char *where, int (*fn)(void *arg, const char *pattern), void *arg) ward_must_check;

@@ -253,8 +253,8 @@ const struct ward_key ward_keys[] = {
 		"The image whose files take the place of `view`: a directory, what `wardfs image pull` "
 		"unpacked, or `none` (docs/images.md)."),
 	KEY(CONTAINER, "engine", ENGINE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(engine),
-		"The engine of mode `docker`: runc, crun, runsc, or the path of one. Without it: the first "
-		"of these that the host has (docs/containers.md)."),
+		"The engine of mode `docker`: runc, crun, runsc, podman, docker, or the path of one. "
+		"Without it: the first of these that the host has (docs/containers.md)."),
 	KEY(CONTAINER, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(container_image),
 		"The image of the container. In mode `docker` it takes the place of `[system] image`."),
 	WORD(CONTAINER, "pull", pull, MIN, FROM_HOST, NO, WARD_READY_NONE, "never", NOWHERE,
@@ -363,6 +363,16 @@ const struct ward_key ward_keys[] = {
 		"is presented. If wardfs cannot read it, no token gives anything."),
 	KEY(REVIEW, "keep", TIME, MIN, FROM_HOST, NO, ALL, "30d", INTO(review_keep_ns),
 		"How long `review apply` keeps what it displaced, for `review undo`."),
+	KEY(REVIEW, "every", TIME, MIN, FROM_HOST, YES, ALL, NULL, INTO(review_every_ns),
+		"A step of its own once nothing in the trees has changed for this long, if something "
+		"has since the last one (docs/review.md)."),
+	WORD(REVIEW, "require-check", flag, MAX, FROM_ANY, NO, ALL, "no",
+		INTO(review_require_check),
+		"`review apply` only takes changes on which a check succeeded, as with --require-check "
+		"(docs/review.md)."),
+	WORD(REVIEW, "require-sign", flag, MAX, FROM_ANY, NO, ALL, "no", INTO(review_require_sign),
+		"`review apply` only takes changes that approvers have signed, as with "
+		"--require-sign."),
 	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
 	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),

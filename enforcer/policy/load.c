@@ -104,8 +104,8 @@ static int absolute(const char *path, struct ward_buf *b)
 		ward_cleanup_free char *named = NULL;
 		ward_cleanup_fd int fd = dir ? open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 		const int r = fd < 0 ? -errno : ward_fd_path(fd, &named);
-		if (r < 0)
-			return r;
+		if (r < 0 || !named)
+			return r < 0 ? r : -ENOENT;
 		ward_buf_printf(b, "%s%s", strcmp(named, "/") == 0 ? "" : named, slash);
 		return ward_buf_error(b);
 	}

@@ -111,6 +111,10 @@ enum ward_request_flag {
 	   LINK. */
 	WARD_REQUEST_LINKED = 1U << 10,
 	WARD_REQUEST_DST_LINKED = 1U << 11, /* rename: so does the exchanged target */
+	/* Changes are staged, for a person to look at ([tree] changes): where `ask` covers them
+	 * they are allowed, and need a yes of their own before they come into the project. Reading
+	 * is asked about as ever. */
+	WARD_REQUEST_STAGED = 1U << 12,
 };
 
 /*
@@ -409,6 +413,9 @@ bool ward_policy_appends(const struct ward_policy *p);
 
 /* The rights that a path in this state has, after all sources. Pure. */
 uint32_t ward_policy_rights(const struct ward_policy *p, const struct ward_state *s);
+
+/* The same where changes are staged (WARD_REQUEST_STAGED). Pure. */
+uint32_t ward_policy_rights_staged(const struct ward_policy *p, const struct ward_state *s);
 
 /* The same with grants, for what was opened under them (ward_granted.holds). Pure. */
 uint32_t ward_policy_rights_held(

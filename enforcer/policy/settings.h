@@ -199,6 +199,10 @@ struct ward_settings {
 	uint64_t checkpoint_ms;	     /* the shortest time given, 0: none was */
 	uint64_t rotate;	     /* bytes of a segment of the trail */
 	uint64_t keep_ns;	     /* how long a trail is kept */
+	uint64_t review_every_ns;    /* a step once the tree was quiet for so long; WARD_UNLIMITED:
+					none */
+	bool review_require_check;   /* nothing is applied that no check succeeded on */
+	bool review_require_sign;    /* nor what approvers have not signed */
 	uint64_t review_keep_ns;     /* how long what an apply displaced is kept */
 
 	/*

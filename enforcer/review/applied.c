@@ -31,7 +31,7 @@ int ward_applied_dir(int dir_fd, bool make)
 
 struct reading {
 	struct ward_applied a;
-	size_t room, steps_room;
+	size_t room, steps_room, events;
 	bool first;
 };
 
@@ -98,9 +98,17 @@ static char *next_path(struct ward_fields *f)
 	return strdup(s);
 }
 
+/* What comes from somewhere says from where, and what was there before, what it was. */
+static bool is_whole(const struct ward_change *c)
+{
+	const bool moves = c->kind == WARD_CHANGE_RENAMED || c->kind == WARD_CHANGE_LINKED;
+	return (!moves || *c->from) &&
+	       (c->has_base || c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_LINKED);
+}
+
 static int read_about(struct reading *r, struct ward_fields *f)
 {
-	struct ward_done d = {.step = r->a.n_steps - 1};
+	struct ward_done d = {.step = r->a.n_steps - 1, .event = ++r->events};
 	uint64_t n = next_number(f, 10, DONE_MAX);
 	d.c.kind = (enum ward_change_kind)next_number(f, 10, WARD_CHANGE_LINKED);
 	d.c.type = (mode_t)next_number(f, 8, S_IFMT);
@@ -115,7 +123,7 @@ static int read_about(struct reading *r, struct ward_fields *f)
 	bool bad = f->bad || n != r->a.n + 1 || !r->a.n_steps || d.c.kind == WARD_CHANGE_NONE ||
 		   d.c.root >= r->a.n_roots || d.c.from_root >= r->a.n_roots;
 	void *v = bad ? NULL : grown(r->a.v, r->a.n, &r->room, sizeof(*r->a.v));
-	if (!v || !d.c.path || !d.c.from || !*d.c.path) {
+	if (!v || !d.c.path || !d.c.from || !*d.c.path || !is_whole(&d.c)) {
 		free(d.c.path);
 		free(d.c.from);
 		if (v)
@@ -176,6 +184,10 @@ static int read_entry(struct reading *r, char *entry)
 	case 'A':
 		e = read_about(r, &f);
 		break;
+	case 'H':
+		if ((d = next_done(r, &f)))
+			d->part = (enum ward_part_kind)next_number(&f, 10, WARD_PART_MERGED);
+		break;
 	case 'P':
 		d = next_done(r, &f);
 		if (d) {
@@ -196,6 +208,7 @@ static int read_entry(struct reading *r, char *entry)
 		d = next_done(r, &f);
 		if (d) {
 			d->undone = true;
+			d->event = ++r->events;
 			d->has_again = next_base(&f, &d->again);
 			(void)next_number(&f, 10, INT64_MAX);
 		}
@@ -259,17 +272,88 @@ void ward_applied_clear(struct ward_applied *a)
 	*a = (struct ward_applied){.v = NULL};
 }
 
+/* --- known again --- */
+
+/* What is the latest of a change, and is a part of it applied? */
+struct latest {
+	const struct ward_done *d;
+	bool part;
+};
+
+static const struct ward_review_base *base_of(const struct ward_done *d)
+{
+	if (d->undone)
+		return d->has_again ? &d->again : NULL;
+	return d->part != WARD_PART_NONE && d->has_after ? &d->after : NULL;
+}
+
+int ward_applied_know_again(struct ward_review_changes *c, const struct ward_applied *a, bool parts)
+{
+	ward_cleanup_free struct latest *all = calloc(c->n ? c->n : 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t k = 0; k < a->n; k++) {
+		const struct ward_done *d = &a->v[k];
+		/* Of an apply that was ended nobody knows yet whether it came. */
+		const bool open = parts && !a->steps[d->step].ended_s && !d->undone;
+		const struct ward_change *found =
+			d->off || open ? NULL
+				       : ward_changes_find(c, d->c.root, d->c.path, d->c.kind);
+		struct latest *l = found ? &all[found - c->v] : NULL;
+		if (!l)
+			continue;
+		l->part = l->part || (d->part != WARD_PART_NONE && !d->undone);
+		if (!l->d || l->d->event < d->event)
+			l->d = d;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ward_done *d = all[i].d;
+		const struct ward_review_base *base = d ? base_of(d) : NULL;
+		c->v[i].base = c->v[i].seen;
+		c->v[i].kept = c->v[i].seen_kept;
+		c->v[i].merged = false;
+		c->v[i].displaced[0] = '\0';
+		if (d && !parts && !d->undone && d->c.has_base && !all[i].part)
+			memcpy(c->v[i].displaced, d->before, sizeof(d->before));
+		if (!base || !c->v[i].has_base || (parts && !all[i].part))
+			continue;
+		c->v[i].merged = !d->undone && d->part == WARD_PART_MERGED;
+		if (parts && c->v[i].merged)
+			continue;
+		c->v[i].base = *base;
+		if (all[i].part)
+			c->v[i].kept = 0;
+	}
+	return 0;
+}
+
 /* --- written --- */
 
-static void put(struct ward_undo_log *l)
+/* Bytes of lines that are held back. */
+#define HELD_MAX (64U << 10)
+
+static void flush(struct ward_undo_log *l)
 {
-	ward_buf_puts(&l->line, ";\n");
 	int r = ward_buf_error(&l->line);
-	if (r == 0 && !l->error)
+	if (r == 0 && !l->error && l->line.len)
 		r = ward_fd_write_all(l->fd, l->line.data, l->line.len);
 	l->line.len = 0;
 	if (r < 0 && !l->error)
 		l->error = r;
+}
+
+static void put(struct ward_undo_log *l)
+{
+	ward_buf_puts(&l->line, ";\n");
+	if (!l->holds || l->line.len > HELD_MAX)
+		flush(l);
+}
+
+void ward_undo_log_hold(struct ward_undo_log *l, bool holds)
+{
+	l->holds = holds;
+	if (!holds)
+		flush(l);
 }
 
 /* What stands behind the last line feed did not happen. */
@@ -325,6 +409,8 @@ int ward_undo_log_open(int undo_fd, char *const *roots, size_t n_roots, struct w
 void ward_undo_log_close(struct ward_undo_log *l)
 {
 	if (l->fd >= 0)
+		flush(l);
+	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
 	ward_buf_clear(&l->line);
@@ -351,6 +437,12 @@ void ward_undo_log_about(
 	else
 		ward_buf_puts(&l->line, " -");
 	ward_fields_put_bytes(&l->line, before);
+	put(l);
+}
+
+void ward_undo_log_part(struct ward_undo_log *l, uint32_t number, enum ward_part_kind kind)
+{
+	ward_buf_printf(&l->line, "H %u %d", number, (int)kind);
 	put(l);
 }
 
@@ -387,7 +479,8 @@ void ward_undo_log_undone(
 	put(l);
 }
 
-int ward_undo_log_error(const struct ward_undo_log *l)
+int ward_undo_log_error(struct ward_undo_log *l)
 {
+	flush(l);
 	return l->error;
 }

@@ -13,8 +13,10 @@
  *   A N KIND TYPE MODE SIZE ROOT PATH FROM-ROOT FROM BASE BEFORE
  *                          about to be done: a change, as in review.h. The host has BASE, with the
  *                          content BEFORE; "-": nothing
+ *   H N KIND               what comes is not what is staged: 1, hunks of it; 2, it was merged with
+ *                          what the host has
  *   P N BASE CONTENT       what comes to the name is BASE, with this content. Without a P, nothing
- *                          of content came
+ *                          of content came. Once more behind an H, when it stands there
  *   X N                    it was not done
  *   E TIME                 the apply is over
  *   U N BASE TIME          it was undone, and BASE stands there again; "-": nothing does
@@ -30,7 +32,8 @@ int ward_applied_dir(int dir_fd, bool make) ward_must_check;
 /* The log, to be written to. */
 struct ward_undo_log {
 	int fd;
-	struct ward_buf line;
+	struct ward_buf line; /* what is not written yet */
+	bool holds;
 	int error; /* sticky */
 };
 /* Goes on behind its last whole line; begins one that is empty, with these directories. */
@@ -41,10 +44,13 @@ void ward_undo_log_close(struct ward_undo_log *l);
 void ward_undo_log_begin(struct ward_undo_log *l, const struct ward_step *s);
 void ward_undo_log_about(
 	struct ward_undo_log *l, uint32_t number, const struct ward_change *c, const char *before);
+void ward_undo_log_part(struct ward_undo_log *l, uint32_t number, enum ward_part_kind kind);
 void ward_undo_log_ready(struct ward_undo_log *l, uint32_t number,
 	const struct ward_review_base *after, const char *content);
 void ward_undo_log_off(struct ward_undo_log *l, uint32_t number);
 void ward_undo_log_end(struct ward_undo_log *l);
 void ward_undo_log_undone(
 	struct ward_undo_log *l, uint32_t number, const struct ward_review_base *again);
-int ward_undo_log_error(const struct ward_undo_log *l) ward_must_check;
+int ward_undo_log_error(struct ward_undo_log *l) ward_must_check;
+/* Lines are written together, later, from now on; or not any more, and those until now are. */
+void ward_undo_log_hold(struct ward_undo_log *l, bool holds);

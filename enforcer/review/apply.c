@@ -25,6 +25,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/review/part.h"
 #include "enforcer/review/recover.h"
 #include "enforcer/review/units.h"
 
@@ -38,7 +39,6 @@ static void do_one(struct ward_applying *w, size_t i, one_fn fn)
 	struct ward_one o;
 	if (ward_one_begin(w, i, &o) == 0)
 		fn(&o);
-	ward_one_end(&o);
 }
 
 /* --- which part --- */
@@ -95,6 +95,35 @@ static bool do_ready(struct ward_applying *w, one_fn fn)
 			do_one(w, i, fn);
 	}
 	return any;
+}
+
+/*
+ * Content. The log is written for many at a time: that they are about to come before the first of
+ * them is written, that they are ready by to_disk().
+ */
+#define TOGETHER 256U
+
+static void write_all(struct ward_applying *w, const bool *wanted)
+{
+	const struct ward_review_changes *c = w->a->changes;
+	size_t which[TOGETHER];
+	for (size_t i = 0; i < c->n;) {
+		size_t n = 0;
+		ward_undo_log_hold(&w->log, true);
+		for (; i < c->n && n < TOGETHER; i++) {
+			const uint32_t before = w->next;
+			if (!wanted[i] || !has_content(&c->v[i]))
+				continue;
+			do_one(w, i, ward_one_look_content);
+			if (w->next != before)
+				which[n++] = i;
+		}
+		ward_undo_log_hold(&w->log, false);
+		ward_undo_log_hold(&w->log, true);
+		for (size_t k = 0; k < n; k++)
+			do_one(w, which[k], ward_one_write);
+	}
+	ward_undo_log_hold(&w->log, false);
 }
 
 /* --- to disk --- */
@@ -210,6 +239,7 @@ static size_t makes_room(const struct order *o, size_t i)
 
 static void move_one(struct ward_applying *w, size_t i)
 {
+	ward_swap_place_forget(&w->place);
 	const struct ward_change *v = &w->a->changes->v[i];
 	do_one(w, i,
 		is_dir_gone(v)		       ? ward_one_rmdir
@@ -220,17 +250,26 @@ static void move_one(struct ward_applying *w, size_t i)
 /* Change i, and before it whatever makes room for it. True: something was done. */
 static bool move_in_order(struct order *o, size_t i)
 {
-	size_t n = 0;
+	size_t n = 0, k = i;
 	bool done = false;
-	for (size_t k = i; k != NONE && !o->met[k] && !settled(o->w->a->ends[k]);
-		k = o->w->a->dry ? NONE : makes_room(o, k)) {
+	for (; k != NONE && !o->met[k] && !settled(o->w->a->ends[k]); k = makes_room(o, k)) {
 		o->met[k] = true;
 		o->waiting[n++] = k;
 	}
+	if (k == i && n > 2) {
+		ward_swap_place_forget(&o->w->place);
+		ward_one_circle(o->w, o->waiting, n);
+		return settled(o->w->a->ends[i]);
+	}
+	o->w->room = o->w->a->dry && k != NONE && settled(o->w->a->ends[k]);
 	while (n-- > 0) {
-		move_one(o->w, o->waiting[n]);
+		/* Two that change places are done together. */
+		if (!settled(o->w->a->ends[o->waiting[n]]))
+			move_one(o->w, o->waiting[n]);
+		o->w->room = o->w->a->dry && settled(o->w->a->ends[o->waiting[n]]);
 		done = done || settled(o->w->a->ends[o->waiting[n]]);
 	}
+	o->w->room = false;
 	return done;
 }
 
@@ -258,6 +297,7 @@ static int do_moves(struct ward_applying *w, const bool *wanted)
 			more = false;
 	}
 	order_clear(&o);
+	ward_swap_place_forget(&w->place);
 	return r;
 }
 
@@ -334,8 +374,10 @@ static void put_all(struct ward_applying *w, const bool *wanted)
 static int in_order(struct ward_applying *w, const bool *wanted)
 {
 	bool any = false;
+	ward_undo_log_hold(&w->log, true);
 	do_all(w, wanted, is_file_gone, ward_one_look_gone);
 	announce(w, wanted);
+	ward_undo_log_hold(&w->log, false);
 	for (size_t i = 0; i < w->a->changes->n; i++)
 		any = any || w->number[i];
 	int r = any ? to_disk(w) : 0;
@@ -345,7 +387,7 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 	}
 	take_back(w);
 	if (r == 0) {
-		do_all(w, wanted, has_content, ward_one_write);
+		write_all(w, wanted);
 		r = do_ready(w, NULL) ? to_disk(w) : 0;
 	}
 	if (r == 0)
@@ -395,6 +437,13 @@ static void keep_back(struct ward_applying *w, bool *wanted, size_t of, const ch
 	}
 }
 
+static void use_undo(struct ward_applying *w, int undo)
+{
+	ward_swap_place_forget(&w->place);
+	ward_swap_place_init(&w->place, undo);
+	w->undo = undo;
+}
+
 /* Which units can be done as a whole? The others are kept back before anything is done. */
 static int settle_units(struct ward_applying *w, bool *wanted)
 {
@@ -424,10 +473,10 @@ static int settle_units(struct ward_applying *w, bool *wanted)
 	for (size_t i = 0; i < n; i++)
 		look[i] = wanted[i] && w->unit[i];
 	a->dry = true;
-	w->undo = -1;
+	use_undo(w, -1);
 	int r = in_order(w, look);
 	a->dry = dry;
-	w->undo = undo;
+	use_undo(w, undo);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (look[i] && failed(a->ends[i]) && wanted[i])
 			keep_back(w, wanted, i, a->why[i]);
@@ -438,19 +487,6 @@ static int settle_units(struct ward_applying *w, bool *wanted)
 }
 
 /* --- begun and ended --- */
-
-/* A file that an undo put back is the one that the session saw, although its ctime says more. */
-static void know_again(struct ward_review_changes *c, const struct ward_applied *done)
-{
-	for (size_t k = 0; k < done->n; k++) {
-		const struct ward_done *d = &done->v[k];
-		if (!d->undone || !d->has_again)
-			continue;
-		struct ward_change *found = ward_changes_find(c, d->c.root, d->c.path, d->c.kind);
-		if (found && found->has_base)
-			found->base = d->again;
-	}
-}
 
 static int begin(struct ward_applying *w, struct ward_err *err)
 {
@@ -467,7 +503,9 @@ static int begin(struct ward_applying *w, struct ward_err *err)
 		r = ward_applied_recover(w->undo, a->roots, &done, &w->log);
 	if (r < 0)
 		return ward_err_sys(err, r, "the log of what is applied");
-	know_again(a->changes, &done);
+	r = ward_applied_know_again(a->changes, &done, false);
+	if (r < 0)
+		return ward_err_sys(err, r, "apply");
 	w->next = (uint32_t)done.n + 1;
 	struct ward_step step = {
 		.begun_ns = ward_clock_real_ns(), .until_s = a->until_s, .uid = a->by};
@@ -480,14 +518,15 @@ static int begin_dry(struct ward_applying *w, struct ward_err *err)
 {
 	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
 	int r = ward_applied_of(w->a->dir_fd, &done, err);
-	if (r == 0)
-		know_again(w->a->changes, &done);
+	if (r == 0 && (r = ward_applied_know_again(w->a->changes, &done, false)) < 0)
+		r = ward_err_sys(err, r, "apply");
 	return r;
 }
 
 int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 {
-	struct ward_applying w = {.a = a, .undo = -1, .log = {.fd = -1}, .next = 1};
+	struct ward_applying w = {
+		.a = a, .undo = -1, .log = {.fd = -1}, .next = 1, .place = {.dir = -1}};
 	const size_t n = a->changes->n ? a->changes->n : 1;
 	/* Two at once would each find what the other one wrote beside. */
 	if (ward_fd_lock(a->dir_fd, LOCK_EX, 1) < 0)
@@ -500,11 +539,14 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 	int r = w.number && w.ready && w.unit && w.came && still
 			? ward_units_find(a->changes, a->outside, w.unit)
 			: -ENOMEM;
+	if (r == 0)
+		r = ward_moved_find(a->changes, &w.moved);
 	if (r < 0)
 		(void)ward_err_sys(err, r, "apply");
 	if (r == 0)
 		r = a->dry ? begin_dry(&w, err) : begin(&w, err);
 	if (r == 0) {
+		use_undo(&w, w.undo);
 		memcpy(still, wanted, a->changes->n * sizeof(*still));
 		r = settle_units(&w, still);
 		if (r == 0)
@@ -518,9 +560,13 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 			r = ward_err_sys(err, r,
 				"the apply could not be brought to disk; run it again to finish it");
 	}
+	if (!a->dry)
+		ward_part_drop(a->dir_fd);
 	ward_undo_log_close(&w.log);
+	ward_swap_place_forget(&w.place);
 	if (w.undo >= 0)
 		close(w.undo);
+	ward_moved_clear(&w.moved);
 	free(w.number);
 	free(w.ready);
 	free(w.unit);

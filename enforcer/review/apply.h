@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two halves of an apply share: apply.c has the order, apply_one.c each change. */
+/* What the parts of an apply share: apply.c has the order, the others each change. */
 #pragma once
 
 #include "enforcer/review/applied.h"
+#include "enforcer/review/moved.h"
 #include "enforcer/review/swap.h"
+
+#define WARD_APPLY_SAYS_OTHER "the project has another file of this name"
+#define WARD_APPLY_SAYS_CHANGED "the project's file has changed since"
 
 struct ward_applying {
 	struct ward_apply *a;
@@ -14,6 +18,9 @@ struct ward_applying {
 	bool *ready;	  /* it has been looked at, and waits to be done */
 	uint64_t *came;	  /* the inode that was put there */
 	uint32_t *unit;	  /* as ward_units_find() has it */
+	struct ward_moved moved;
+	struct ward_swap_place place; /* of `undo`, or in a dry run of none */
+	bool room;		      /* dry: what stands where the change goes would have gone */
 };
 
 /* One change while it is worked on. */
@@ -21,12 +28,14 @@ struct ward_one {
 	struct ward_applying *w;
 	size_t i;
 	const struct ward_change *c;
+	struct ward_change own; /* what c is, if another content comes, or it is elsewhere */
+	char at[PATH_MAX];	/* where the host's file of a removal or rename is, if elsewhere */
+	enum ward_part_kind part;
 	struct ward_swapping s;
 };
 
-/* 0, or the change is ended already. ward_one_end() in any case. */
+/* 0, or the change is ended already. The last one is over with it. */
 int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o) ward_must_check;
-void ward_one_end(struct ward_one *o);
 
 /* Names: what is to go, is looked at (and kept); it goes. */
 void ward_one_look_gone(struct ward_one *o);
@@ -35,14 +44,46 @@ void ward_one_remove(struct ward_one *o);
 void ward_one_rmdir(struct ward_one *o);
 void ward_one_mkdir(struct ward_one *o);
 void ward_one_rename(struct ward_one *o);
+/* n of these, numbers of changes, each of which makes room for the one before, and the first for
+ * the last. */
+void ward_one_circle(struct ward_applying *w, const size_t *which, size_t n);
 /* A further name of a file that this or another apply added. */
 void ward_one_link(struct ward_one *o);
-/* Content: made ready; put there. */
+/* Content: looked at, and in the log where it is to come; made ready; put there. */
+void ward_one_look_content(struct ward_one *o);
 void ward_one_write(struct ward_one *o);
 void ward_one_put(struct ward_one *o);
 /* It was put there or removed, and is taken back: what it goes together with could not be. */
 void ward_one_back(struct ward_one *o);
 /* Permissions of a directory. */
 void ward_one_mode(struct ward_one *o);
-/* It is about to be done: is in the log from now on. */
+/* A move is about to be done: it is in the log from now on, with where the file is now. */
 void ward_one_about(struct ward_one *o);
+
+/* --- of apply_one.c and apply_names.c --- */
+
+/* It is over, and what is to be said; or by an errno of what. */
+void ward_one_ended(struct ward_one *o, enum ward_apply_end how, const char *fmt, ...)
+	ward_printf(3, 4);
+void ward_one_failed(struct ward_one *o, int r, const char *what);
+/* The log has it from now on; before: the digest of what the host has, or "-". */
+void ward_one_log(struct ward_one *o, const char *before);
+bool ward_one_is_there(const struct ward_one *o);
+/* In a dry run: what stands there would have gone before. */
+bool ward_one_goes_first(const struct ward_one *o);
+/* Another name of it that came or went changed its st_ctime; so did one that was renamed. */
+bool ward_one_has_moved(const struct ward_change *c, const struct ward_review_base *now);
+/*
+ * Is it what the session saw? Of a directory neither size nor times tell anything: what is in it is
+ * looked at. `moved`: ctime may be another one.
+ */
+bool ward_one_is_base(
+	const struct ward_change *c, const struct ward_review_base *now, mode_t type, bool moved);
+/* Does the name have the object's content and permissions? */
+bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
+	const char *object);
+/* The file came there in an apply before, and then its new content, as another file. */
+bool ward_one_came_with_content(
+	const struct ward_one *o, const struct ward_review_base *there, mode_t type);
+/* RENAME_NOREPLACE. 0 or a negative errno. */
+int ward_one_rename_at(int dir, const char *from, int dir2, const char *to) ward_must_check;

@@ -13,15 +13,10 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/review/apply.h"
 #include "enforcer/review/content.h"
+#include "enforcer/review/part.h"
 #include "enforcer/review/units.h"
 
-#define OTHER "the project has another file of this name"
-#define CHANGED "the project's file has changed since"
-
-static void end(struct ward_one *o, enum ward_apply_end how, const char *fmt, ...)
-	ward_printf(3, 4);
-
-static void end(struct ward_one *o, enum ward_apply_end how, const char *fmt, ...)
+void ward_one_ended(struct ward_one *o, enum ward_apply_end how, const char *fmt, ...)
 {
 	struct ward_apply *a = o->w->a;
 	va_list args;
@@ -32,69 +27,100 @@ static void end(struct ward_one *o, enum ward_apply_end how, const char *fmt, ..
 	o->w->ready[o->i] = false;
 }
 
-static void end_errno(struct ward_one *o, int r, const char *what)
+void ward_one_failed(struct ward_one *o, int r, const char *what)
 {
-	end(o,
+	ward_one_ended(o,
 		r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? WARD_APPLY_CONFLICT
 							     : WARD_APPLY_FAILED,
 		"%s: %s", what, strerror(-r));
+}
+
+/* What is to go was in a directory that this apply or another one has renamed. */
+static bool has_gone_on(struct ward_one *o)
+{
+	const struct ward_applying *w = o->w;
+	size_t len = strlen(o->c->path), by, root;
+	while (ward_moved_next(&w->moved, o->c->root, o->c->path, &len, &by, &root, o->at)) {
+		const char *name = NULL;
+		ward_cleanup_fd int dir =
+			w->a->roots[root] < 0 ? -1
+					      : ward_host_parent(w->a->roots[root], o->at, &name);
+		if (dir < 0)
+			continue;
+		o->own = *o->c;
+		o->own.root = root;
+		o->own.path = o->at;
+		o->c = &o->own;
+		return true;
+	}
+	return false;
 }
 
 int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o)
 {
 	const struct ward_change *c = &w->a->changes->v[i];
 	*o = (struct ward_one){.w = w, .i = i, .c = c, .s = {.dir = -1}};
+	const struct ward_part *part = w->a->parts ? &w->a->parts[i] : NULL;
+	if (part && part->kind != WARD_PART_NONE) {
+		o->own = *c;
+		o->own.mode = part->mode;
+		o->own.size = part->size;
+		memcpy(o->own.content, part->content, sizeof(part->content));
+		if (part->kind == WARD_PART_MERGED)
+			o->own.base = part->base;
+		o->c = &o->own;
+		o->part = part->kind;
+	}
 	if (w->a->roots[c->root] < 0) {
-		end(o, WARD_APPLY_REFUSED, "it is of another directory than this project's");
+		ward_one_ended(
+			o, WARD_APPLY_REFUSED, "it is of another directory than this project's");
 		return -EXDEV;
 	}
-	int r = ward_swap_begin(w->a->roots[c->root], c->path, w->undo,
-		w->number[i] ? w->number[i] : w->next, &o->s);
+	const uint32_t number = w->number[i] ? w->number[i] : w->next;
+	int r = ward_swap_begin(&w->place, w->a->roots[c->root], c->path, number, &o->s);
+	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o))
+		r = ward_swap_begin(&w->place, w->a->roots[o->c->root], o->c->path, number, &o->s);
+	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR)) {
+		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
+		return r;
+	}
 	/* The directory is to be made, or to come there, if the rest is done. */
 	if (r == -ENOENT && w->a->dry)
-		end(o, WARD_APPLY_DONE, "would be done");
+		ward_one_ended(o, WARD_APPLY_DONE, "would be done");
 	else if (r < 0)
-		end_errno(o, r, "the directory that it lies in");
+		ward_one_failed(o, r, "the directory that it lies in");
 	return r;
 }
 
-void ward_one_end(struct ward_one *o)
-{
-	ward_swap_end(&o->s);
-}
-
-static void about(struct ward_one *o, const char *before)
+void ward_one_log(struct ward_one *o, const char *before)
 {
 	o->w->number[o->i] = o->w->next++;
 	ward_undo_log_about(&o->w->log, o->w->number[o->i], o->c, before);
+	if (o->part != WARD_PART_NONE)
+		ward_undo_log_part(&o->w->log, o->w->number[o->i], o->part);
 }
 
-void ward_one_about(struct ward_one *o)
-{
-	about(o, "-");
-}
-
-static bool is_there(const struct ward_one *o)
+bool ward_one_is_there(const struct ward_one *o)
 {
 	return faccessat(o->s.dir, o->s.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* In a dry run: what stands there would have gone before. */
-static bool goes_first(const struct ward_one *o)
+bool ward_one_goes_first(const struct ward_one *o)
 {
 	return o->w->a->dry &&
 	       ward_changes_find(o->w->a->changes, o->c->root, o->c->path, WARD_CHANGE_REMOVED);
 }
 
 /* Another name of it that came or went changed its st_ctime; so did one that was renamed. */
-static bool has_moved(const struct ward_change *c, const struct ward_review_base *now)
+bool ward_one_has_moved(const struct ward_change *c, const struct ward_review_base *now)
 {
-	return c->moved || now->nlink != c->base.nlink;
+	return c->moved || *c->displaced || now->nlink != c->base.nlink;
 }
 
 /* Is it what the session saw? Of a directory neither size nor times tell anything: what is in it is
  * looked at. `moved`: ctime may be another one. */
-static bool is_base(
+bool ward_one_is_base(
 	const struct ward_change *c, const struct ward_review_base *now, mode_t type, bool moved)
 {
 	if (type != c->type)
@@ -105,6 +131,34 @@ static bool is_base(
 
 /* --- what goes --- */
 
+/* What is to go went in an apply before, and what comes to its name has come. */
+static bool is_replaced(const struct ward_one *o, const struct ward_review_base *now, mode_t type)
+{
+	const struct ward_review_changes *all = o->w->a->changes;
+	const size_t root = o->c->root;
+	const char *path = o->c->path;
+	const struct ward_change *c = ward_changes_find(all, root, path, WARD_CHANGE_RENAMED);
+	struct ward_one of = *o;
+	if (!c)
+		c = ward_changes_find(all, root, path, WARD_CHANGE_LINKED);
+	if (c)
+		return (c->has_base && now->ino == c->base.ino && now->dev == c->base.dev) ||
+		       ward_one_came_with_content(o, now, type);
+	of.c = ward_changes_find(all, root, path, WARD_CHANGE_ADDED);
+	char object[WARD_PART_NAME];
+	if (!of.c || of.c->type != type)
+		return false;
+	snprintf(object, sizeof(object), "objects/%u", of.c->object);
+	return S_ISDIR(type) || ward_one_has_object(&of, now, type, object);
+}
+
+/* An apply had displaced the file, and it is not as it was then. */
+static bool was_changed(const struct ward_one *o, const char *digest)
+{
+	return o->c->displaced[0] && o->c->displaced[0] != '-' &&
+	       strcmp(o->c->displaced, digest) != 0;
+}
+
 void ward_one_look_gone(struct ward_one *o)
 {
 	struct ward_review_base now;
@@ -112,24 +166,33 @@ void ward_one_look_gone(struct ward_one *o)
 	mode_t type;
 	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
 	if (r == -ENOENT) {
-		end(o, WARD_APPLY_ALREADY, "it is gone");
+		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
 	}
-	if (r < 0 || !is_base(o->c, &now, type, has_moved(o->c, &now))) {
-		end(o, WARD_APPLY_CONFLICT, CHANGED);
+	if (r < 0 || !ward_one_is_base(o->c, &now, type, ward_one_has_moved(o->c, &now))) {
+		const bool gone = r == 0 && is_replaced(o, &now, type);
+		ward_one_ended(o, gone ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT, "%s",
+			gone ? "it is gone" : WARD_APPLY_SAYS_CHANGED);
 		return;
 	}
 	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, "would be removed");
+		ward_one_ended(o, WARD_APPLY_DONE, "would be removed");
 		return;
 	}
 	r = ward_content_digest(o->s.dir, o->s.name, type, before);
+	if (r == 0 && was_changed(o, before)) {
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
+		return;
+	}
 	if (r == 0) {
-		about(o, before);
+		ward_one_log(o, before);
+		/* What is kept as a copy is written at once: the log has it before. */
+		if (o->s.elsewhere)
+			ward_undo_log_hold(&o->w->log, false);
 		r = ward_swap_copy(&o->s, type, &o->c->base);
 	}
 	if (r < 0) {
-		end_errno(o, r, "no copy of it could be kept");
+		ward_one_failed(o, r, "no copy of it could be kept");
 		if (o->w->number[o->i])
 			ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 		return;
@@ -141,17 +204,17 @@ void ward_one_remove(struct ward_one *o)
 {
 	int r = ward_swap_take(&o->s, &o->c->base);
 	if (r == 0) {
-		end(o, WARD_APPLY_DONE, "removed");
+		ward_one_ended(o, WARD_APPLY_DONE, "removed");
 		return;
 	}
 	if (r == -ESTALE)
-		end(o, WARD_APPLY_CONFLICT, "somebody changed it at this moment");
+		ward_one_ended(o, WARD_APPLY_CONFLICT, "somebody changed it at this moment");
 	else if (r == -EBUSY)
-		end(o, WARD_APPLY_FAILED,
+		ward_one_ended(o, WARD_APPLY_FAILED,
 			"somebody changed it at this moment, and made another one: it is %s",
 			o->s.elsewhere ? o->s.beside : "kept");
 	else
-		end_errno(o, r, "could not be removed");
+		ward_one_failed(o, r, "could not be removed");
 	if (r != -EBUSY)
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 }
@@ -162,30 +225,41 @@ void ward_one_rmdir(struct ward_one *o)
 	mode_t type;
 	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
 	if (r == -ENOENT) {
-		end(o, WARD_APPLY_ALREADY, "it is gone");
+		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
 	}
-	if (r < 0 || !is_base(o->c, &now, type, true)) {
-		end(o, WARD_APPLY_CONFLICT, CHANGED);
+	if (r < 0 || !ward_one_is_base(o->c, &now, type, true)) {
+		const bool gone = r == 0 && is_replaced(o, &now, type);
+		ward_one_ended(o, gone ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT, "%s",
+			gone ? "it is gone" : WARD_APPLY_SAYS_CHANGED);
 		return;
 	}
 	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, "would be removed");
+		ward_one_ended(o, WARD_APPLY_DONE, "would be removed");
+		return;
+	}
+	/* What an undo makes it of again; another round may have kept it already. */
+	(void)unlinkat(o->s.keep, o->s.kept, AT_REMOVEDIR);
+	r = ward_content_copy_dir(o->s.dir, o->s.name, o->s.keep, o->s.kept, &o->c->base);
+	if (r < 0) {
+		ward_one_failed(o, r, "no copy of it could be kept");
 		return;
 	}
 	r = unlinkat(o->s.dir, o->s.name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	if (r < 0)
+		(void)unlinkat(o->s.keep, o->s.kept, AT_REMOVEDIR);
 	if (r == 0)
-		end(o, WARD_APPLY_DONE, "removed");
+		ward_one_ended(o, WARD_APPLY_DONE, "removed");
 	else if (r == -ENOTEMPTY || r == -EEXIST)
-		end(o, WARD_APPLY_CONFLICT,
+		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"the project has files in it that the session did not remove");
 	else
-		end_errno(o, r, "could not be removed");
+		ward_one_failed(o, r, "could not be removed");
 }
 
 /* --- what comes --- */
 
-static int rename_at(int dir, const char *from, int dir2, const char *to)
+int ward_one_rename_at(int dir, const char *from, int dir2, const char *to)
 {
 	return syscall(SYS_renameat2, dir, from, dir2, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
 }
@@ -198,8 +272,22 @@ static int make_beside(const struct ward_one *o, struct ward_review_base *ret)
 		return -errno;
 	ward_cleanup_fd int fd =
 		openat(o->s.dir, o->s.beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fchmod(fd, o->c->mode | 0300) < 0)
-		return -errno;
+	int r = fd < 0 ? -errno : 0;
+	if (r == 0 && o->c->object) {
+		char object[WARD_PART_NAME];
+		snprintf(object, sizeof(object), "objects/%u", o->c->object);
+		ward_cleanup_fd int from = openat(
+			o->w->a->dir_fd, object, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* Its owner may have taken the right to read from it. */
+		char has[WARD_REVIEW_DIGEST_SIZE] = "";
+		r = from < 0 ? 0 : ward_content_copy_attributes(from, fd, has);
+		if (r == 0 && strcmp(has, o->c->attributes) != 0)
+			r = -EBADMSG;
+	}
+	if (r == 0 && fchmod(fd, o->c->mode | 0300) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
 	return ward_host_stat(fd, ret, &type);
 }
 
@@ -209,115 +297,37 @@ void ward_one_mkdir(struct ward_one *o)
 	mode_t type;
 	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
 	/* The project's directory of this name is to go elsewhere: another round. */
-	const bool moves_yet = r == 0 && o->c->has_base && is_base(o->c, &now, type, true);
+	const bool moves_yet = r == 0 && o->c->has_base && ward_one_is_base(o->c, &now, type, true);
 	if (r == 0 && S_ISDIR(type) && !moves_yet) {
-		end(o, WARD_APPLY_ALREADY, "the project has it");
+		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it");
 		return;
 	}
-	if (r == 0 && !goes_first(o) && !(moves_yet && o->w->a->dry)) {
-		end(o, WARD_APPLY_CONFLICT, OTHER);
+	if (r == 0 && !ward_one_goes_first(o) && !(moves_yet && o->w->a->dry)) {
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
 		return;
 	}
 	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, "would be made");
+		ward_one_ended(o, WARD_APPLY_DONE, "would be made");
 		return;
 	}
 	/* Beside, so that there is never one that is half made, or that the log does not know. */
 	r = make_beside(o, &now);
 	if (r == 0) {
 		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
-		r = rename_at(o->s.dir, o->s.beside, o->s.dir, o->s.name);
+		r = ward_one_rename_at(o->s.dir, o->s.beside, o->s.dir, o->s.name);
 	}
 	if (r == 0) {
-		end(o, WARD_APPLY_DONE, "made");
+		ward_one_ended(o, WARD_APPLY_DONE, "made");
 		return;
 	}
 	(void)unlinkat(o->s.dir, o->s.beside, AT_REMOVEDIR);
-	end_errno(o, r, "could not be made");
-}
-
-void ward_one_rename(struct ward_one *o)
-{
-	const struct ward_change *c = o->c;
-	struct ward_review_base now, there;
-	const char *name = NULL;
-	mode_t type;
-	ward_cleanup_fd int dir = ward_host_parent(o->w->a->roots[c->from_root], c->from, &name);
-	bool links = c->kind == WARD_CHANGE_LINKED;
-	int r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
-	if (r == 0 && there.ino == c->base.ino && there.dev == c->base.dev) {
-		end(o, WARD_APPLY_ALREADY, "the project has it");
-		return;
-	}
-	r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
-	if (r < 0) {
-		end_errno(o, r, links ? "what is to be linked" : "what is to be renamed");
-		return;
-	}
-	if (!is_base(c, &now, type, has_moved(c, &now))) {
-		end(o, WARD_APPLY_CONFLICT, CHANGED);
-		return;
-	}
-	/* It may be of a file that goes yet: another round. */
-	if (is_there(o) && !goes_first(o)) {
-		end(o, WARD_APPLY_CONFLICT, OTHER);
-		return;
-	}
-	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, links ? "would be linked" : "would be renamed");
-		return;
-	}
-	if (links)
-		r = linkat(dir, name, o->s.dir, o->s.name, 0) < 0 ? -errno : 0;
-	else
-		r = rename_at(dir, name, o->s.dir, o->s.name);
-	if (r < 0)
-		end_errno(o, r, links ? "could not be linked" : "could not be renamed");
-	else
-		end(o, WARD_APPLY_DONE, links ? "linked" : "renamed");
-}
-
-void ward_one_link(struct ward_one *o)
-{
-	struct ward_review_base now, there;
-	const char *name = NULL;
-	mode_t type;
-	ward_cleanup_fd int dir =
-		ward_host_parent(o->w->a->roots[o->c->from_root], o->c->from, &name);
-	int r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
-	if (r == 0 && type != o->c->type)
-		r = -ENOENT;
-	if (r < 0 && !o->w->a->dry) {
-		end_errno(o, r, "what is to be linked");
-		return;
-	}
-	if (r == 0 && ward_host_stat_at(o->s.dir, o->s.name, &there, &type) == 0) {
-		bool same = there.ino == now.ino && there.dev == now.dev;
-		end(o, same ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT,
-			same ? "the project has it" : OTHER);
-		return;
-	}
-	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, "would be linked");
-		return;
-	}
-	about(o, "-");
-	r = linkat(dir, name, o->s.dir, o->s.name, 0) < 0 ? -errno : 0;
-	if (r == 0)
-		r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
-	if (r < 0) {
-		end_errno(o, r, "could not be linked");
-		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
-		return;
-	}
-	ward_undo_log_ready(&o->w->log, o->w->number[o->i], &there, "-");
-	end(o, WARD_APPLY_DONE, "linked");
+	ward_one_failed(o, r, "could not be made");
 }
 
 /* --- content --- */
 
 /* Does the name have the object's content and permissions? */
-static bool has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
+bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
 	const char *object)
 {
 	if (type != o->c->type ||
@@ -326,15 +336,30 @@ static bool has_object(const struct ward_one *o, const struct ward_review_base *
 	return ward_content_same(o->s.dir, o->s.name, o->w->a->dir_fd, object, type) == 1;
 }
 
+/*
+ * Can it have that already? Not the very file that the session saw: what is staged differs from
+ * that. And what a dry run would write in the place of an object is not there to be compared.
+ */
+static bool may_have(const struct ward_one *o, const struct ward_review_base *now, mode_t type)
+{
+	if (o->part != WARD_PART_NONE)
+		return !o->w->a->dry;
+	return o->c->kind != WARD_CHANGE_MODIFIED || type != o->c->type ||
+	       !ward_host_same(now, &o->c->seen, false);
+}
+
 /* What stands at the name, or in a dry run will come to it. */
 static int look_ahead(const struct ward_one *o, struct ward_review_base *ret, mode_t *ret_type)
 {
 	const struct ward_change *c = o->c;
 	const char *name = NULL;
 	int r = ward_host_stat_at(o->s.dir, o->s.name, ret, ret_type);
-	if (r == 0 && goes_first(o) && c->kind == WARD_CHANGE_ADDED)
+	if (r == 0 && ward_one_goes_first(o) && c->kind == WARD_CHANGE_ADDED)
 		return -ENOENT;
-	if (r != -ENOENT || !o->w->a->dry || !c->host || o->w->a->roots[c->host_root] < 0)
+	/* In a dry run another file may have its name yet. */
+	const bool here = r == 0 && ward_one_is_base(c, ret, *ret_type, true);
+	if ((r < 0 && r != -ENOENT) || here || !o->w->a->dry || !c->host ||
+		o->w->a->roots[c->host_root] < 0)
 		return r;
 	ward_cleanup_fd int dir = ward_host_parent(o->w->a->roots[c->host_root], c->host, &name);
 	return dir < 0 ? dir : ward_host_stat_at(dir, name, ret, ret_type);
@@ -347,22 +372,26 @@ static bool may_write(struct ward_one *o, const char *object)
 	mode_t type = 0;
 	int r = look_ahead(o, &now, &type);
 	if (!S_ISREG(o->c->type) && !S_ISLNK(o->c->type)) {
-		end(o, WARD_APPLY_REFUSED, "it is a pipe, a socket or a device");
-	} else if (r == 0 && has_object(o, &now, type, object)) {
-		end(o, WARD_APPLY_ALREADY, "the project has it");
+		ward_one_ended(o, WARD_APPLY_REFUSED, "it is a pipe, a socket or a device");
+	} else if (r == 0 && may_have(o, &now, type) &&
+		   ward_one_has_object(o, &now, type, object)) {
+		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it");
+	} else if (r == 0 && o->c->merged &&
+		   ward_one_is_base(o->c, &now, type, o->c->moved || *o->c->displaced)) {
+		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it, merged");
 	} else if (o->c->kind == WARD_CHANGE_ADDED) {
 		if (r == -ENOENT)
 			return true;
-		end(o, WARD_APPLY_CONFLICT, OTHER);
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
 	} else if (r < 0) {
-		end_errno(o, r, "it is not in the project any more");
-	} else if (!is_base(o->c, &now, type, o->c->moved)) {
-		end(o, WARD_APPLY_CONFLICT, CHANGED);
+		ward_one_failed(o, r, "it is not in the project any more");
+	} else if (!ward_one_is_base(o->c, &now, type, o->c->moved || *o->c->displaced)) {
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
 	} else if (ward_unit_in_use(o->w->a->changes, o->c, o->s.dir, o->s.name)) {
-		end(o, WARD_APPLY_CONFLICT,
+		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"the project has a journal of it (-wal, -journal): a program may be using it");
 	} else if (S_ISREG(type) && now.nlink > 1) {
-		end(o, WARD_APPLY_REFUSED,
+		ward_one_ended(o, WARD_APPLY_REFUSED,
 			"it has %u names on this host, and one of them alone would change",
 			now.nlink);
 	} else {
@@ -371,42 +400,83 @@ static bool may_write(struct ward_one *o, const char *object)
 	return false;
 }
 
-void ward_one_write(struct ward_one *o)
+/*
+ * Has the host's file another content than the one that was kept when the session changed it? A
+ * store through a mapping need not have set a time.
+ */
+static bool is_other(const struct ward_one *o, const char *digest)
+{
+	char name[32], kept[WARD_REVIEW_DIGEST_SIZE];
+	struct stat st;
+	if (!o->c->kept || !o->c->has_base || o->part != WARD_PART_NONE || !S_ISREG(o->c->type))
+		return false;
+	snprintf(name, sizeof(name), "bases/%u", o->c->kept);
+	/* Half of it reached the disk in a power cut, or it was too large. */
+	if (fstatat(o->w->a->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		(uint64_t)st.st_size != o->c->base.size)
+		return false;
+	return ward_content_digest(o->w->a->dir_fd, name, S_IFREG, kept) == 0 &&
+	       strcmp(kept, digest) != 0;
+}
+
+/* Under which name of the session's place does what is to come lie? */
+static void find_object(const struct ward_one *o, char ret[WARD_PART_NAME])
+{
+	if (o->part == WARD_PART_NONE)
+		snprintf(ret, WARD_PART_NAME, "objects/%u", o->c->object);
+	else
+		ward_part_name(o->c->object, ret);
+}
+
+void ward_one_look_content(struct ward_one *o)
 {
 	const struct ward_review_base *was = o->c->has_base ? &o->c->base : NULL;
-	struct ward_review_base after;
-	char object[32], digest[WARD_REVIEW_DIGEST_SIZE] = "-";
-	const char *name = NULL;
-	snprintf(object, sizeof(object), "objects/%u", o->c->object);
+	char object[WARD_PART_NAME], digest[WARD_REVIEW_DIGEST_SIZE] = "-";
+	find_object(o, object);
 	if (!may_write(o, object))
 		return;
 	if (o->w->a->dry) {
-		end(o, WARD_APPLY_DONE, was ? "would be changed" : "would be added");
+		ward_one_ended(o, WARD_APPLY_DONE,
+			o->part == WARD_PART_MERGED ? "would be merged"
+			: was			    ? "would be changed"
+						    : "would be added");
 		return;
 	}
 	int r = was ? ward_content_digest(o->s.dir, o->s.name, o->c->type, digest) : 0;
 	if (r < 0) {
-		end_errno(o, r, "could not be read");
+		ward_one_failed(o, r, "could not be read");
 		return;
 	}
-	about(o, digest);
-	r = ward_swap_write(&o->s, o->w->a->dir_fd, object, o->c->type, was, &after);
-	int dir = ward_swap_ready(&o->s, &name);
-	if (r == 0)
-		r = ward_content_digest(dir, name, o->c->type, digest);
-	if (r == 0 && strcmp(digest, o->c->content) != 0)
+	if (is_other(o, digest) || (was && was_changed(o, digest))) {
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
+		return;
+	}
+	ward_one_log(o, digest);
+}
+
+void ward_one_write(struct ward_one *o)
+{
+	const struct ward_review_base *was = o->c->has_base ? &o->c->base : NULL;
+	struct ward_review_base after;
+	struct ward_content_digests has = {.content = "-"};
+	char object[WARD_PART_NAME];
+	find_object(o, object);
+	int r = ward_swap_write(&o->s, o->w->a->dir_fd, object, o->c->type, was, &after, &has);
+	if (r == 0 && (strcmp(has.content, o->c->content) != 0 ||
+			      strcmp(has.attributes, o->c->attributes) != 0))
 		r = -EBADMSG;
 	if (r == 0) {
-		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &after, digest);
+		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &after, has.content);
 		o->w->ready[o->i] = true;
 		return;
 	}
 	if (r == -EBADMSG)
-		end(o, WARD_APPLY_FAILED, "what is staged has changed since it was looked at");
+		ward_one_ended(
+			o, WARD_APPLY_FAILED, "what is staged has changed since it was looked at");
 	else if (r == -EPERM)
-		end(o, WARD_APPLY_REFUSED, "its owner or group could not be kept");
+		ward_one_ended(o, WARD_APPLY_REFUSED, "its owner or group could not be kept");
 	else
-		end_errno(o, r,
+		ward_one_failed(o, r,
 			r == -EEXIST ? "a file .wardfs-apply-… beside it is in the way"
 				     : "could not be written");
 	if (r != -EEXIST)
@@ -421,25 +491,35 @@ void ward_one_put(struct ward_one *o)
 	if (r == 0) {
 		struct ward_review_base came;
 		mode_t type;
-		if (o->w->unit[o->i] && ward_host_stat_at(o->s.dir, o->s.name, &came, &type) == 0)
+		const bool there = (o->w->unit[o->i] || o->part != WARD_PART_NONE) &&
+				   ward_host_stat_at(o->s.dir, o->s.name, &came, &type) == 0;
+		if (there && o->w->unit[o->i])
 			o->w->came[o->i] = came.ino;
-		end(o, WARD_APPLY_DONE, adds ? "added" : "changed");
+		/* It is the base of what is left: with the ctime that it has from now on. */
+		if (there && o->part != WARD_PART_NONE)
+			ward_undo_log_ready(&o->w->log, o->w->number[o->i], &came, o->c->content);
+		ward_one_ended(o, WARD_APPLY_DONE,
+			o->part == WARD_PART_HUNKS    ? "changed in part"
+			: o->part == WARD_PART_MERGED ? "merged"
+			: adds			      ? "added"
+						      : "changed");
 		return;
 	}
 	if (r == -EBUSY && !adds) {
-		end(o, WARD_APPLY_FAILED,
+		ward_one_ended(o, WARD_APPLY_FAILED,
 			"somebody changed it at this moment, and what was there is %s",
 			o->s.elsewhere ? o->s.beside : "kept");
 		return;
 	}
 	if (r == -EEXIST)
-		end(o, WARD_APPLY_CONFLICT, OTHER);
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
 	else if (r == -ESTALE)
-		end(o, WARD_APPLY_CONFLICT, "somebody changed it at this moment: it was put back");
+		ward_one_ended(o, WARD_APPLY_CONFLICT,
+			"somebody changed it at this moment: it was put back");
 	else if (r == -EINVAL)
-		end(o, WARD_APPLY_FAILED, "the file system cannot exchange two files");
+		ward_one_ended(o, WARD_APPLY_FAILED, "the file system cannot exchange two files");
 	else
-		end_errno(o, r, adds ? "could not be added" : "could not be changed");
+		ward_one_failed(o, r, adds ? "could not be added" : "could not be changed");
 	ward_swap_drop(&o->s);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 }
@@ -462,14 +542,14 @@ void ward_one_back(struct ward_one *o)
 		r = r < 0 ? r : ward_swap_back(&o->s, o->c->type, was, &came);
 	}
 	if (r < 0) {
-		end(o, WARD_APPLY_FAILED,
+		ward_one_ended(o, WARD_APPLY_FAILED,
 			"what it goes together with was changed at this moment: "
 			"wardfs review undo takes it back");
 		return;
 	}
 	ward_swap_drop(&o->s);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
-	end(o, WARD_APPLY_CONFLICT,
+	ward_one_ended(o, WARD_APPLY_CONFLICT,
 		"what it goes together with was changed at this moment: it was put back");
 }
 
@@ -481,23 +561,23 @@ void ward_one_mode(struct ward_one *o)
 		openat(o->s.dir, o->s.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int r = fd < 0 ? -errno : ward_host_stat(fd, &now, &type);
 	if (r == 0 && now.mode == o->c->mode) {
-		end(o, WARD_APPLY_ALREADY, "the project has it");
+		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it");
 		return;
 	}
 	if (r == 0 && (now.ino != o->c->base.ino || now.mode != o->c->base.mode)) {
-		end(o, WARD_APPLY_CONFLICT, "the project's directory has changed since");
+		ward_one_ended(o, WARD_APPLY_CONFLICT, "the project's directory has changed since");
 		return;
 	}
 	if (r == 0 && !o->w->a->dry) {
-		about(o, "-");
+		ward_one_log(o, "-");
 		if (fchmod(fd, o->c->mode) < 0) {
 			r = -errno;
 			ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 		}
 	}
 	if (r < 0)
-		end_errno(o, r, "permissions");
+		ward_one_failed(o, r, "permissions");
 	else
-		end(o, WARD_APPLY_DONE,
+		ward_one_ended(o, WARD_APPLY_DONE,
 			o->w->a->dry ? "permissions would be changed" : "permissions changed");
 }

@@ -64,7 +64,9 @@ static int add(struct work *w, const struct ward_change *change)
 		free(change->host);
 		return r;
 	}
-	c->v[c->n++] = *change;
+	c->v[c->n] = *change;
+	c->v[c->n].seen = change->base;
+	c->v[c->n++].seen_kept = change->kept;
 	return 0;
 }
 
@@ -118,6 +120,7 @@ static int add_staged(struct work *w, uint32_t file)
 	const struct ward_journal_file *f = &w->j->files[file];
 	struct ward_change c = {
 		.kind = WARD_CHANGE_MODIFIED, .type = f->type, .has_base = true, .base = f->base};
+	c.kept = file;
 	int r = ward_seen_file(&w->seen, file, &c.path, &c.root);
 	if (r < 0)
 		return passed_over(w, r);
@@ -209,16 +212,23 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 			c.kind = S_ISDIR(f->type) ? WARD_CHANGE_MODE : WARD_CHANGE_MODIFIED;
 			c.has_base = true;
 			c.base = was->base;
+			c.kept = n->was;
+			c.host = host_name(w, n, &c.host_root);
 		} else if (was && S_ISDIR(f->type) && S_ISDIR(was->type)) {
 			/* The host's directory of this name is to go elsewhere first. */
 			c.has_base = true;
 			c.base = was->base;
 		}
 	}
+	if (c.host && c.host_root == c.root && strcmp(c.host, c.path) == 0) {
+		free(c.host);
+		c.host = NULL;
+	}
 	if (r == 0 && !(c.kind == WARD_CHANGE_MODE && c.mode == c.base.mode))
 		return add(w, &c);
 	free(c.path);
 	free(c.from);
+	free(c.host);
 	return r;
 }
 
@@ -366,6 +376,19 @@ int ward_changes_read(
 	}
 	count(&c);
 	*ret = c;
+	return 0;
+}
+
+int ward_changes_roots(int dir_fd, struct ward_review_changes *ret, struct ward_err *err)
+{
+	struct ward_journal j;
+	int r = ward_journal_roots(dir_fd, &j, err);
+	if (r < 0)
+		return r;
+	*ret = (struct ward_review_changes){.roots = j.roots, .n_roots = j.n_roots};
+	j.roots = NULL;
+	j.n_roots = 0;
+	ward_journal_clear(&j);
 	return 0;
 }
 

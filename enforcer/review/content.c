@@ -21,17 +21,35 @@
 #include "enforcer/review/host_file.h"
 
 #define PIECE (64U << 10)		/* what malloc(3) takes from its heap */
+#define SMALL ((off_t)PIECE)		/* copied by one read(2) and one write(2) */
 #define DIGEST_BYTES SHA256_DIGEST_SIZE /* of SHA-512/256, too */
 
-static int copy_bytes(int from, int to)
+/* Without holes. A clone of so little would save nothing. */
+static bool is_small(const struct stat *st)
 {
-	if (ioctl(to, FICLONE, from) == 0)
+	return st->st_size <= SMALL && st->st_blocks >= st->st_size / 512;
+}
+
+static int copy_small(int from, const struct stat *st, int to, char *buf)
+{
+	ssize_t n = st->st_size ? pread(from, buf, (size_t)st->st_size, 0) : 0;
+	if (n > 0)
+		n = pwrite(to, buf, (size_t)n, 0);
+	/* Whoever cut it meanwhile finds out: the copy is digested. */
+	return n < 0 ? -errno : 0;
+}
+
+static int copy_bytes(int from, const struct stat *known, int to)
+{
+	struct stat st = *known;
+	if (!is_small(&st) && ioctl(to, FICLONE, from) == 0)
 		return 0;
 	ward_cleanup_free char *buf = malloc(PIECE);
-	struct stat st;
 	if (!buf)
 		return -ENOMEM;
-	if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
+	if (is_small(&st))
+		return copy_small(from, &st, to, buf);
+	if (ftruncate(to, st.st_size) < 0)
 		return -errno;
 	for (off_t at = 0; at < st.st_size;) {
 		off_t data = lseek(from, at, SEEK_DATA);
@@ -49,9 +67,35 @@ static int copy_bytes(int from, int to)
 	return 0;
 }
 
-static int copy_xattrs(int from, int to)
+/* Files have no default ACL. */
+static bool carries(const char *name)
 {
+	return strncmp(name, XATTR_USER_PREFIX, XATTR_USER_PREFIX_LEN) == 0 ||
+	       strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) == 0 ||
+	       strcmp(name, XATTR_NAME_POSIX_ACL_DEFAULT) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void hash_size(uint64_t n, struct sha256_ctx *hash)
+{
+	const uint64_t le = htole64(n);
+	sha256_update(hash, sizeof(le), (const uint8_t *)&le);
+}
+
+static void to_text(const uint8_t digest[DIGEST_BYTES], char ret[WARD_REVIEW_DIGEST_SIZE]);
+
+int ward_content_copy_attributes(int from, int to, char ret[WARD_REVIEW_DIGEST_SIZE])
+{
+	const char *sorted[XATTR_LIST_MAX / 2];
+	uint8_t digest[DIGEST_BYTES];
+	struct sha256_ctx hash;
+	size_t count = 0;
 	ssize_t len = flistxattr(from, NULL, 0);
+	ret[0] = '\0';
 	if (len <= 0)
 		return len == 0 || errno == EOPNOTSUPP ? 0 : -errno;
 	ward_cleanup_free char *names = malloc(XATTR_LIST_MAX), *value = malloc(XATTR_SIZE_MAX);
@@ -60,14 +104,23 @@ static int copy_xattrs(int from, int to)
 	len = flistxattr(from, names, XATTR_LIST_MAX);
 	if (len < 0)
 		return -errno;
-	for (const char *n = names; n < names + len; n += strlen(n) + 1) {
-		if (strncmp(n, XATTR_USER_PREFIX, XATTR_USER_PREFIX_LEN) != 0 &&
-			strcmp(n, XATTR_NAME_POSIX_ACL_ACCESS) != 0)
-			continue;
-		ssize_t size = fgetxattr(from, n, value, XATTR_SIZE_MAX);
-		if (size < 0 || fsetxattr(to, n, value, (size_t)size, 0) < 0)
+	for (const char *n = names; n < names + len; n += strlen(n) + 1)
+		if (carries(n))
+			sorted[count++] = n;
+	if (!count)
+		return 0;
+	qsort(sorted, count, sizeof(*sorted), by_name);
+	sha256_init(&hash);
+	for (size_t i = 0; i < count; i++) {
+		const ssize_t size = fgetxattr(from, sorted[i], value, XATTR_SIZE_MAX);
+		if (size < 0 || (to >= 0 && fsetxattr(to, sorted[i], value, (size_t)size, 0) < 0))
 			return -errno;
+		sha256_update(&hash, strlen(sorted[i]) + 1, (const uint8_t *)sorted[i]);
+		hash_size((uint64_t)size, &hash);
+		sha256_update(&hash, (size_t)size, (const uint8_t *)value);
 	}
+	sha256_digest(&hash, sizeof(digest), digest);
+	to_text(digest, ret);
 	return 0;
 }
 
@@ -84,24 +137,58 @@ static int give(int dir, const char *name, const struct ward_review_base *base)
 	return fchownat(dir, name, base->uid, base->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int copy_regular(
-	int from, int to_dir, const char *to_name, const struct ward_review_base *base)
+static int give_open(int fd, const struct ward_review_base *base)
 {
 	struct stat st;
+	if (!base)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid == base->uid && st.st_gid == base->gid)
+		return 0;
+	return fchown(fd, base->uid, base->gid) < 0 ? -errno : 0;
+}
+
+static int digest_open(int fd, off_t size, uint8_t ret[DIGEST_BYTES]);
+
+/* ret: NULL, or what has got there, read again. */
+static int copy_regular(int from, int to_dir, const char *to_name,
+	const struct ward_review_base *base, struct ward_content_digests *ret)
+{
+	struct stat st;
+	uint8_t bytes[DIGEST_BYTES];
+	char attributes[WARD_REVIEW_DIGEST_SIZE];
+	if (fstat(from, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
 	ward_cleanup_fd int to =
 		openat(to_dir, to_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to < 0)
 		return -errno;
-	int r = copy_bytes(from, to);
+	int r = copy_bytes(from, &st, to);
 	/* The owner first: giving a file away takes setuid from it. */
 	if (r == 0)
-		r = give(to_dir, to_name, base);
+		r = give_open(to, base);
 	if (r == 0)
-		r = copy_xattrs(from, to);
-	if (r == 0 && (fstat(from, &st) < 0 || fchmod(to, st.st_mode & 07777) < 0 ||
+		r = ward_content_copy_attributes(from, to, attributes);
+	if (r == 0 && (fchmod(to, st.st_mode & 07777) < 0 ||
 			      futimens(to, (struct timespec[2]){st.st_atim, st.st_mtim}) < 0))
 		r = -errno;
+	if (r == 0 && ret)
+		r = digest_open(to, st.st_size, bytes);
+	if (r == 0 && ret) {
+		to_text(bytes, ret->content);
+		memcpy(ret->attributes, attributes, sizeof(attributes));
+	}
 	return r;
+}
+
+/* Whether it is a regular file is for the caller to find out. */
+static int open_any(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 static int open_regular(int dir, const char *name)
@@ -112,22 +199,57 @@ static int open_regular(int dir, const char *name)
 int ward_content_copy(int dir, const char *name, mode_t type, int to_dir, const char *to,
 	const struct ward_review_base *base)
 {
+	return ward_content_copy_digested(dir, name, type, to_dir, to, base, NULL);
+}
+
+int ward_content_copy_digested(int dir, const char *name, mode_t type, int to_dir, const char *to,
+	const struct ward_review_base *base, struct ward_content_digests *ret)
+{
 	char target[PATH_MAX];
 	int r;
 	if (S_ISREG(type)) {
-		ward_cleanup_fd int from = open_regular(dir, name);
-		r = from < 0 ? from : copy_regular(from, to_dir, to, base);
+		ward_cleanup_fd int from = open_any(dir, name);
+		r = from < 0 ? from : copy_regular(from, to_dir, to, base, ret);
 	} else if (S_ISLNK(type)) {
 		ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
 		if (n < 0)
 			return -errno;
 		target[n] = '\0';
 		r = symlinkat(target, to_dir, to) < 0 ? -errno : give(to_dir, to, base);
+		if (r == 0 && ret)
+			r = ward_content_digest_all(to_dir, to, type, ret);
 	} else {
 		return -EOPNOTSUPP;
 	}
 	if (r < 0 && r != -EEXIST)
 		(void)unlinkat(to_dir, to, 0);
+	return r;
+}
+
+static int open_dir(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int ward_content_copy_dir(
+	int dir, const char *name, int to_dir, const char *to, const struct ward_review_base *base)
+{
+	char attributes[WARD_REVIEW_DIGEST_SIZE];
+	/* Of one that nobody may read nothing is known. */
+	ward_cleanup_fd int from = open_dir(dir, name);
+	if (mkdirat(to_dir, to, 0700) < 0)
+		return -errno;
+	ward_cleanup_fd int fd = open_dir(to_dir, to);
+	int r = fd < 0 ? fd : 0;
+	if (r == 0 && fchown(fd, base->uid, base->gid) < 0)
+		r = -errno;
+	if (r == 0 && from >= 0)
+		r = ward_content_copy_attributes(from, fd, attributes);
+	if (r == 0 && fchmod(fd, base->mode) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(to_dir, to, AT_REMOVEDIR);
 	return r;
 }
 
@@ -144,11 +266,13 @@ int ward_content_same(int dir, const char *name, int dir2, const char *name2, mo
 	return fd < 0 ? fd : fd2 < 0 ? fd2 : ward_host_same_content(fd, fd2, 0);
 }
 
-static int read_piece(int fd, uint8_t buf[PIECE], off_t off, size_t *ret)
+/* At most PIECE bytes, up to where the file ended as it was opened. */
+static int read_piece(int fd, uint8_t buf[PIECE], off_t off, off_t size, size_t *ret)
 {
+	const size_t want = size - off < (off_t)PIECE ? (size_t)(size - off) : PIECE;
 	*ret = 0;
-	while (*ret < PIECE) {
-		const ssize_t n = pread(fd, buf + *ret, PIECE - *ret, off + (off_t)*ret);
+	while (*ret < want) {
+		const ssize_t n = pread(fd, buf + *ret, want - *ret, off + (off_t)*ret);
 		if (n == 0)
 			break;
 		if (n < 0 && errno != EINTR)
@@ -158,13 +282,13 @@ static int read_piece(int fd, uint8_t buf[PIECE], off_t off, size_t *ret)
 	return 0;
 }
 
-static int digest_whole(int fd, uint8_t buf[PIECE], uint8_t ret[DIGEST_BYTES])
+static int digest_whole(int fd, off_t size, uint8_t buf[PIECE], uint8_t ret[DIGEST_BYTES])
 {
 	struct sha256_ctx hash;
 	size_t n = PIECE;
 	sha256_init(&hash);
-	for (off_t off = 0; n == PIECE; off += PIECE) {
-		int r = read_piece(fd, buf, off, &n);
+	for (off_t off = 0; n == PIECE && off < size; off += PIECE) {
+		int r = read_piece(fd, buf, off, size, &n);
 		if (r < 0)
 			return r;
 		sha256_update(&hash, n, buf);
@@ -193,7 +317,7 @@ static int digest_pieces(int fd, off_t size, uint8_t buf[PIECE], uint8_t ret[DIG
 			break;
 		if (data > off)
 			off = data - data % PIECE;
-		int r = read_piece(fd, buf, off, &n);
+		int r = read_piece(fd, buf, off, size, &n);
 		if (r < 0)
 			return r;
 		if (memcmp(buf, zeros, n) == 0)
@@ -206,28 +330,48 @@ static int digest_pieces(int fd, off_t size, uint8_t buf[PIECE], uint8_t ret[DIG
 	return 0;
 }
 
-static int digest_file(int dir, const char *name, uint8_t ret[DIGEST_BYTES])
+static int digest_open(int fd, off_t size, uint8_t ret[DIGEST_BYTES])
 {
-	ward_cleanup_fd int fd = open_regular(dir, name);
-	ward_cleanup_free uint8_t *buf = fd < 0 ? NULL : malloc(PIECE);
+	ward_cleanup_free uint8_t *buf = malloc(PIECE);
+	if (!buf)
+		return -ENOMEM;
+	return size > WARD_CONTENT_WHOLE_MAX ? digest_pieces(fd, size, buf, ret)
+					     : digest_whole(fd, size, buf, ret);
+}
+
+/* attributes: NULL, or theirs. */
+static int digest_file(int dir, const char *name, uint8_t ret[DIGEST_BYTES], char *attributes)
+{
+	ward_cleanup_fd int fd = open_any(dir, name);
 	struct stat st;
 	if (fd < 0)
 		return fd == -EINVAL || fd == -ELOOP ? -ESTALE : fd;
-	if (!buf)
-		return -ENOMEM;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	return st.st_size > WARD_CONTENT_WHOLE_MAX ? digest_pieces(fd, st.st_size, buf, ret)
-						   : digest_whole(fd, buf, ret);
+	if (!S_ISREG(st.st_mode))
+		return -ESTALE;
+	int r = digest_open(fd, st.st_size, ret);
+	return r == 0 && attributes ? ward_content_copy_attributes(fd, -1, attributes) : r;
 }
 
-int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE])
+static void to_text(const uint8_t digest[DIGEST_BYTES], char ret[WARD_REVIEW_DIGEST_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	for (size_t i = 0; i < DIGEST_BYTES; i++) {
+		ret[2 * i] = digits[digest[i] >> 4];
+		ret[2 * i + 1] = digits[digest[i] & 15];
+	}
+	ret[2 * DIGEST_BYTES] = '\0';
+}
+
+static int digest_any(
+	int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE], char *attributes)
 {
 	uint8_t digest[DIGEST_BYTES];
 	char to[PATH_MAX];
 	int r = 0;
 	if (S_ISREG(type)) {
-		r = digest_file(dir, name, digest);
+		r = digest_file(dir, name, digest, attributes);
 	} else if (S_ISLNK(type)) {
 		struct sha256_ctx hash;
 		ssize_t n = readlinkat(dir, name, to, sizeof(to));
@@ -242,7 +386,23 @@ int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_RE
 	}
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+	to_text(digest, ret);
 	return 0;
+}
+
+int ward_content_digest(int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE])
+{
+	return digest_any(dir, name, type, ret, NULL);
+}
+
+int ward_content_digest_all(
+	int dir, const char *name, mode_t type, struct ward_content_digests *ret)
+{
+	ret->attributes[0] = '\0';
+	if (S_ISDIR(type)) {
+		ward_cleanup_fd int fd = open_dir(dir, name);
+		memcpy(ret->content, "-", 2);
+		return fd < 0 ? 0 : ward_content_copy_attributes(fd, -1, ret->attributes);
+	}
+	return digest_any(dir, name, type, ret->content, ret->attributes);
 }

@@ -15,6 +15,29 @@
  */
 int ward_content_copy(int dir, const char *name, mode_t type, int to_dir, const char *to,
 	const struct ward_review_base *base) ward_must_check;
+/* What a file has in it, and beside that. */
+struct ward_content_digests {
+	char content[WARD_REVIEW_DIGEST_SIZE];
+	/* What ward_content_copy_attributes() says. The copy has them, and what its directory
+	 * gives. */
+	char attributes[WARD_REVIEW_DIGEST_SIZE];
+};
+
+/* The same; ret (NULL: nothing): of the copy, as it can be read there. */
+int ward_content_copy_digested(int dir, const char *name, mode_t type, int to_dir, const char *to,
+	const struct ward_review_base *base, struct ward_content_digests *ret) ward_must_check;
+/*
+ * Makes the new directory to in to_dir, empty, with attributes of `user`, the ACLs and the default
+ * ACL of the directory name in dir, as far as it can be read, and owner and permissions of base.
+ */
+int ward_content_copy_dir(int dir, const char *name, int to_dir, const char *to,
+	const struct ward_review_base *base) ward_must_check;
+/*
+ * These attributes alone, between two open files or directories (to -1: nowhere). ret: "" where
+ * there are none, else SHA-256 of those that were copied, sorted: name, NUL, size, value.
+ */
+int ward_content_copy_attributes(
+	int from, int to, char ret[WARD_REVIEW_DIGEST_SIZE]) ward_must_check;
 /* 1: both names have this type and the same content; 0: not; or a negative errno. */
 int ward_content_same(
 	int dir, const char *name, int dir2, const char *name2, mode_t type) ward_must_check;
@@ -29,3 +52,6 @@ int ward_content_same(
  */
 int ward_content_digest(
 	int dir, const char *name, mode_t type, char ret[WARD_REVIEW_DIGEST_SIZE]) ward_must_check;
+/* Both, of a directory its attributes: content is "-", and one that nobody may read has none. */
+int ward_content_digest_all(
+	int dir, const char *name, mode_t type, struct ward_content_digests *ret) ward_must_check;

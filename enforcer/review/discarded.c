@@ -68,8 +68,10 @@ int ward_discarded_drop(int dir_fd, struct ward_review_changes *c)
 		free(c->v[i].from);
 		free(c->v[i].host);
 	}
-	if (r == 0)
+	if (r == 0) {
+		c->n_discarded = c->n - kept;
 		c->n = kept;
+	}
 	return r;
 }
 

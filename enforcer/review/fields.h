@@ -12,7 +12,7 @@ struct ward_fields {
 
 /* The next one, within the entry; NULL: there is none, and f is bad. */
 char *ward_fields_next(struct ward_fields *f);
-/* s as digits of this base, at most max; else *bad, and 0. */
+/* s as digits of this base, 10 at most, and at most max; else *bad, and 0. */
 uint64_t ward_fields_number(const char *s, int base, uint64_t max, bool *bad);
 /* The next one as bytes, in place. */
 char *ward_fields_bytes(struct ward_fields *f);

@@ -119,9 +119,11 @@ int ward_host_same_content(int a, int b, uint64_t until_ns)
 		return -errno;
 	if (st_a.st_size != st_b.st_size)
 		return 0;
+	/* A file that one read takes has no holes worth a look. */
+	const bool small = st_a.st_size < (off_t)PIECE;
 	for (off_t off = 0;;) {
-		const off_t at_a = next_data(a, off, st_a.st_size);
-		const off_t at_b = next_data(b, off, st_a.st_size);
+		const off_t at_a = small ? off : next_data(a, off, st_a.st_size);
+		const off_t at_b = small ? off : next_data(b, off, st_a.st_size);
 		off = at_a < at_b ? at_a : at_b;
 		if (until_ns && ward_clock_mono_ns() > until_ns)
 			return 0;
@@ -130,7 +132,7 @@ int ward_host_same_content(int a, int b, uint64_t until_ns)
 			return n < 0 ? (int)n : (int)m;
 		if (n != m || memcmp(of_a, of_b, (size_t)n) != 0)
 			return 0;
-		if (n == 0)
+		if (n == 0 || (small && n == (ssize_t)st_a.st_size))
 			return 1;
 		off += n;
 	}

@@ -53,8 +53,9 @@ static int walk_name(struct walk *w, int dir, const char *name, unsigned level)
 		r = 1;
 	if (r == 0 && S_ISDIR(st.st_mode) && !(w->levels && level + 1 >= w->levels)) {
 		int fd = level < LEVELS_MAX ? ward_fd_openat2(dir, name, &how) : -E2BIG;
-		/* Another mount does not move. */
-		r = fd == -EXDEV ? 0 : fd < 0 ? fd : walk_dir(w, fd, level + 1);
+		/* Another mount does not move. Who wants all must hear of what is closed. */
+		const bool passed = fd == -EXDEV || (w->levels && (fd == -EACCES || fd == -ENOENT));
+		r = passed ? 0 : fd < 0 ? fd : walk_dir(w, fd, level + 1);
 	}
 	w->path.len = len;
 	w->path.data[len] = '\0';

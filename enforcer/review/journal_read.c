@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -15,6 +17,9 @@
 #include "enforcer/review/fields.h"
 
 #define FILES_MAX (1U << 26)
+
+/* Of text with all roots: each byte of a path has three letters at most. */
+#define ROOTS_MAX ((size_t)WARD_TREES_MAX * (3 * PATH_MAX + 16) + 16)
 
 static uint32_t file_number(struct ward_fields *f, bool or_nothing)
 {
@@ -33,10 +38,14 @@ static struct ward_journal_file *file_at(struct ward_journal *j, uint32_t n)
 		size_t more = j->n_files ? j->n_files * 2 : 256;
 		while (more <= n)
 			more *= 2;
-		struct ward_journal_file *v = reallocarray(j->files, more, sizeof(*v));
+		/* A number that leaves many out costs address space alone, if nobody writes there.
+		 */
+		struct ward_journal_file *v = calloc(more, sizeof(*v));
 		if (!v)
 			return NULL;
-		memset(v + j->n_files, 0, (more - j->n_files) * sizeof(*v));
+		if (j->n_files)
+			memcpy(v, j->files, j->n_files * sizeof(*v));
+		free(j->files);
 		j->files = v;
 		j->n_files = more;
 	}
@@ -130,6 +139,91 @@ static int read_root(struct ward_journal *j, struct ward_fields *f)
 	return v[j->n_roots++] ? 0 : -ENOMEM;
 }
 
+static int read_step(struct ward_journal *j, struct ward_fields *f)
+{
+	struct ward_journal_step s = {.id = file_number(f, false), .n_names = j->n_names};
+	s.time_ns = ward_fields_number(ward_fields_next(f), 10, UINT64_MAX, &f->bad);
+	const char *kind = ward_fields_next(f);
+	s.uid = (uint32_t)ward_fields_number(ward_fields_next(f), 10, UINT32_MAX, &f->bad);
+	const char *name = ward_fields_bytes(f);
+	if (f->bad || !name || strlen(kind) != 1 ||
+		(j->n_steps && s.id <= j->steps[j->n_steps - 1].id))
+		return -EBADMSG;
+	struct ward_journal_step *v = reallocarray(j->steps, j->n_steps + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	j->steps = v;
+	s.kind = *kind;
+	s.name = strdup(name);
+	v[j->n_steps++] = s;
+	return s.name ? 0 : -ENOMEM;
+}
+
+static struct ward_journal_step *step_of(struct ward_journal *j, uint32_t id)
+{
+	for (size_t i = j->n_steps; i-- > 0;)
+		if (j->steps[i].id == id)
+			return &j->steps[i];
+	return NULL;
+}
+
+/* X and B. */
+static int read_about_step(struct ward_journal *j, struct ward_fields *f, bool off)
+{
+	struct ward_journal_step *s = step_of(j, file_number(f, false));
+	if (f->bad || !s)
+		return -EBADMSG;
+	s->off = s->off || off;
+	j->n_backs += !off;
+	return 0;
+}
+
+static int read_owed(struct ward_journal *j, struct ward_fields *f)
+{
+	uint32_t n = file_number(f, false);
+	struct ward_journal_file *file = known(j, n);
+	uint64_t step = ward_fields_number(ward_fields_next(f), 10, FILES_MAX, &f->bad);
+	if (f->bad || !file || (step ? !step_of(j, (uint32_t)step) : !S_ISDIR(file->type)))
+		return -EBADMSG;
+	uint32_t *v = reallocarray(j->owed, (j->n_owed + 1) * 2, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	j->owed = v;
+	v[2 * j->n_owed] = n;
+	v[2 * j->n_owed++ + 1] = (uint32_t)step;
+	file->staged = true;
+	return 0;
+}
+
+static int read_unstaged(struct ward_journal *j, struct ward_fields *f)
+{
+	struct ward_journal_file *file = known(j, file_number(f, false));
+	if (f->bad || !file || !file->has_lower)
+		return -EBADMSG;
+	file->staged = false;
+	return 0;
+}
+
+static int read_more(struct ward_journal *j, char what, struct ward_fields *f)
+{
+	switch (what) {
+	case 'M':
+		return read_step(j, f);
+	case 'X':
+	case 'B':
+		return read_about_step(j, f, what == 'X');
+	case 'C':
+		return read_owed(j, f);
+	case 'U':
+		return read_unstaged(j, f);
+	case 'D':
+		j->n_owed = 0;
+		return 0;
+	default:
+		return -EBADMSG;
+	}
+}
+
 static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *room)
 {
 	struct ward_fields f = {.at = entry};
@@ -139,7 +233,7 @@ static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *r
 		return -EBADMSG;
 	switch (*what) {
 	case 'J':
-		r = ward_fields_number(ward_fields_next(&f), 10, 1, &f.bad) == 1 ? 0 : -EBADMSG;
+		r = ward_fields_number(ward_fields_next(&f), 10, 2, &f.bad) ? 0 : -EBADMSG;
 		break;
 	case 'R':
 		r = read_root(j, &f);
@@ -155,6 +249,7 @@ static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *r
 		r = read_name(j, &f, room);
 		break;
 	default:
+		r = read_more(j, *what, &f);
 		break;
 	}
 	return r == 0 && f.at ? -EBADMSG : r;
@@ -205,7 +300,8 @@ static void settle(struct ward_journal *j)
 	}
 }
 
-static int read_lines(struct ward_journal *j, char *text)
+/* until: the step whose line is the last one that counts; 0: all do. */
+static int read_lines(struct ward_journal *j, char *text, uint32_t until)
 {
 	size_t room = 0;
 	bool first = true;
@@ -220,11 +316,13 @@ static int read_lines(struct ward_journal *j, char *text)
 			r = read_entry(j, entry, first, &room);
 			first = false;
 		}
+		if (until && j->n_steps && j->steps[j->n_steps - 1].id == until)
+			break;
 	}
 	return r == 0 && first ? -EBADMSG : r;
 }
 
-int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err)
+static int read_until(int dir_fd, uint32_t until, struct ward_journal *ret, struct ward_err *err)
 {
 	struct ward_journal j = {.roots = NULL};
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
@@ -237,7 +335,7 @@ int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err
 	if (r == 0 && strlen(text.data) + 1 != text.len)
 		r = -EBADMSG;
 	if (r == 0)
-		r = read_lines(&j, text.data);
+		r = read_lines(&j, text.data, until);
 	if (r < 0) {
 		ward_journal_clear(&j);
 		return r == -EBADMSG
@@ -249,6 +347,67 @@ int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err
 	return 0;
 }
 
+/* The entries at its beginning, up to the first one that is of something else. */
+static int read_roots(struct ward_journal *j, char *text)
+{
+	bool first = true;
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		for (char *entry = line, *stop; *entry; entry = stop + 1) {
+			size_t room = 0;
+			stop = strchr(entry, ';');
+			if (!stop)
+				return -EBADMSG;
+			*stop = '\0';
+			if (!first && *entry != 'R')
+				return 0;
+			int r = read_entry(j, entry, first, &room);
+			if (r < 0)
+				return r;
+			first = false;
+		}
+	}
+	return first ? -EBADMSG : 0;
+}
+
+int ward_journal_roots(int dir_fd, struct ward_journal *ret, struct ward_err *err)
+{
+	struct ward_journal j = {.roots = NULL};
+	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, "journal", O_RDONLY);
+	ward_cleanup_free char *text = fd < 0 ? NULL : malloc(ROOTS_MAX + 1);
+	ssize_t n = text ? pread(fd, text, ROOTS_MAX, 0) : -1;
+	int r = fd < 0 ? fd : !text ? -ENOMEM : n < 0 ? -errno : 0;
+	if (r == 0) {
+		text[n] = '\0';
+		r = read_roots(&j, text);
+	}
+	if (r < 0) {
+		ward_journal_clear(&j);
+		return ward_err_sys(err, r, "the journal of staged changes");
+	}
+	*ret = j;
+	return 0;
+}
+
+int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err)
+{
+	return read_until(dir_fd, 0, ret, err);
+}
+
+int ward_journal_read_step(
+	int dir_fd, uint32_t step, struct ward_journal *ret, struct ward_err *err)
+{
+	struct ward_journal j;
+	int r = read_until(dir_fd, 0, &j, err);
+	if (r < 0)
+		return r;
+	const struct ward_journal_step *s = step_of(&j, step);
+	bool there = s && !s->off;
+	ward_journal_clear(&j);
+	return there ? read_until(dir_fd, step, ret, err)
+		     : ward_err_set(err, -ENOENT, "there is no step %u", step);
+}
+
 void ward_journal_clear(struct ward_journal *j)
 {
 	for (size_t i = 0; i < j->n_roots; i++)
@@ -257,6 +416,10 @@ void ward_journal_clear(struct ward_journal *j)
 		free(j->files[i].path);
 	for (size_t i = 0; i < j->n_names; i++)
 		free(j->names[i].name);
+	for (size_t i = 0; i < j->n_steps; i++)
+		free(j->steps[i].name);
+	free(j->steps);
+	free(j->owed);
 	free(j->roots);
 	free(j->files);
 	free(j->names);

@@ -14,6 +14,17 @@ struct ward_journal_file {
 	bool left;		      /* its place on the host leads elsewhere, or to nothing */
 };
 
+/* A step (fs/review/steps.h). */
+struct ward_journal_step {
+	uint32_t id;
+	char kind; /* its letter */
+	uint64_t time_ns;
+	uint32_t uid;
+	char *name;	/* "": none */
+	size_t n_names; /* that had changed before, of all lines */
+	bool off;	/* given up since */
+};
+
 struct ward_journal_name {
 	uint32_t dir, file, was; /* 0: nothing */
 	uint32_t seq;
@@ -28,8 +39,21 @@ struct ward_journal {
 	struct ward_journal_name
 		*names; /* those that differ from the host's, by directory and name */
 	size_t n_names;
+	struct ward_journal_step *steps;
+	size_t n_steps;
+	size_t n_backs;
+	/* Contents that a step back was about to put in place: pairs of a file and a step. */
+	uint32_t *owed;
+	size_t n_owed;
 };
 
-/* -EBADMSG: damaged. A last line without its end is left out. *ret is the caller's. */
+/*
+ * -EBADMSG: damaged. A last line without its end is left out. *ret is the caller's.
+ */
 int ward_journal_read(int dir_fd, struct ward_journal *ret, struct ward_err *err) ward_must_check;
+/* The same as it was at a step. -ENOENT: there is none, or it was given up. */
+int ward_journal_read_step(
+	int dir_fd, uint32_t step, struct ward_journal *ret, struct ward_err *err) ward_must_check;
+/* Only `roots` of it. Nobody has looked whether the rest is damaged. */
+int ward_journal_roots(int dir_fd, struct ward_journal *ret, struct ward_err *err) ward_must_check;
 void ward_journal_clear(struct ward_journal *j);

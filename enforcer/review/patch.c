@@ -16,17 +16,23 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/review/applied.h"
 #include "enforcer/review/swap.h"
-#include "enforcer/review/text_diff.h"
+#include "enforcer/review/text_hunks.h"
 
-/* Of a binary file in an exact patch. */
+/* Of a file in an exact patch; one that people look at is not read beyond the second. */
 #define CONTENT_MAX ((size_t)1 << 30)
+#define SHOWN_MAX ((off_t)1 << 26)
 #define DEPTH_MAX 256U
 
 /* --- content --- */
 
-/* A file's or a link's, at a name; type: which it is to be. */
-static int read_content(int dir, const char *name, mode_t type, struct ward_buf *ret)
+/*
+ * A file's or a link's, at a name; type: which it is to be. -EFBIG: more than p shows. Nothing is
+ * read of such a file, which may be a hole.
+ */
+static int read_content(
+	const struct ward_patch *p, int dir, const char *name, mode_t type, struct ward_buf *ret)
 {
+	struct stat st;
 	if (S_ISLNK(type)) {
 		char to[PATH_MAX];
 		ssize_t n = readlinkat(dir, name, to, sizeof(to));
@@ -36,7 +42,11 @@ static int read_content(int dir, const char *name, mode_t type, struct ward_buf 
 		return ward_buf_error(ret);
 	}
 	ward_cleanup_fd int fd = ward_fd_open_regular(dir, name, O_RDONLY);
-	return fd < 0 ? fd : ward_fd_read_all(fd, CONTENT_MAX, ret);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fd < 0 ? fd : -errno;
+	if (st.st_size > (p->exact ? (off_t)CONTENT_MAX : SHOWN_MAX))
+		return -EFBIG;
+	return ward_fd_read_all(fd, CONTENT_MAX, ret);
 }
 
 /* At a path of the host, if the file of base is there. */
@@ -51,7 +61,7 @@ static int read_host(const struct ward_patch *p, size_t root, const char *path,
 	int r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
 	if (r < 0 || type != c->type || !ward_host_same(&now, &c->base, true))
 		return -ESTALE;
-	return read_content(dir, name, type, ret);
+	return read_content(p, dir, name, type, ret);
 }
 
 /* What an apply displaced, which had been the file that the session saw. */
@@ -65,7 +75,7 @@ static int read_kept(const struct ward_patch *p, const struct ward_change *c, st
 			continue;
 		ward_cleanup_fd int undo = ward_applied_dir(p->dir_fd, false);
 		snprintf(name, sizeof(name), "%zu", i + 1);
-		return undo < 0 ? undo : read_content(undo, name, c->type, ret);
+		return undo < 0 ? undo : read_content(p, undo, name, c->type, ret);
 	}
 	return -ESTALE;
 }
@@ -82,7 +92,7 @@ static int read_new(const struct ward_patch *p, const struct ward_change *c, str
 {
 	char name[32];
 	snprintf(name, sizeof(name), "objects/%u", c->object);
-	return read_content(p->dir_fd, name, c->type, ret);
+	return read_content(p, p->dir_fd, name, c->type, ret);
 }
 
 /* --- heads --- */
@@ -262,14 +272,19 @@ static int put_removed(const struct ward_patch *p, const struct ward_change *c, 
 	return put_content(p, c->path, &old, NULL, b);
 }
 
+int ward_patch_texts(const struct ward_patch *p, const struct ward_change *c, struct ward_buf *old,
+	struct ward_buf *new)
+{
+	int r = read_old(p, c, old);
+	return r < 0 ? r : read_new(p, c, new);
+}
+
 static int put_modified(const struct ward_patch *p, const struct ward_change *c, struct ward_buf *b)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf old = {.max = CONTENT_MAX + 1};
 	ward_cleanup(ward_buf_clear) struct ward_buf new = {.max = CONTENT_MAX + 1};
 	unsigned before = git_mode(c->type, c->base.mode), after = git_mode(c->type, c->mode);
-	int r = read_old(p, c, &old);
-	if (r == 0)
-		r = read_new(p, c, &new);
+	int r = ward_patch_texts(p, c, &old, &new);
 	if (r < 0)
 		return r;
 	put_head(b, c->path, c->path);
@@ -374,7 +389,7 @@ static void put_other(struct ward_patch *p, const struct ward_change *c, struct 
 			dir ? "directory" : "pipe, socket or device");
 }
 
-int ward_patch_put(struct ward_patch *p, const struct ward_change *c, struct ward_buf *b)
+static int put_change(struct ward_patch *p, const struct ward_change *c, struct ward_buf *b)
 {
 	if (c->kind == WARD_CHANGE_RENAMED || (c->kind == WARD_CHANGE_LINKED && !p->exact))
 		return put_name_change(p, c, b);
@@ -404,4 +419,16 @@ int ward_patch_put(struct ward_patch *p, const struct ward_change *c, struct war
 		break;
 	}
 	return -EINVAL;
+}
+
+int ward_patch_put(struct ward_patch *p, const struct ward_change *c, struct ward_buf *b)
+{
+	int r = put_change(p, c, b);
+	/* One file of that size does not hide what comes after it. */
+	if (r != -EFBIG || p->exact)
+		return r;
+	put_head(b, c->path, c->path);
+	ward_buf_printf(b, "more than %u MiB: not shown (--stat has the size)\n",
+		(unsigned)(SHOWN_MAX >> 20));
+	return ward_buf_error(b);
 }

@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/circle.h"
+#include "enforcer/review/moved.h"
 #include "enforcer/review/swap.h"
 
 static bool same_file(const struct ward_review_base *a, const struct ward_review_base *b)
@@ -20,6 +25,19 @@ static bool stands(int dir, const char *name, const struct ward_review_base *bas
 	struct ward_review_base now;
 	mode_t type;
 	return ward_host_stat_at(dir, name, &now, &type) == 0 && same_file(&now, base);
+}
+
+/* Of what came in part, the ctime that it got: it is the base of the rest. */
+static void know_part(
+	const struct ward_swapping *s, size_t i, struct ward_done *d, struct ward_undo_log *log)
+{
+	struct ward_review_base now;
+	mode_t type;
+	if (d->part == WARD_PART_NONE || ward_host_stat_at(s->dir, s->name, &now, &type) < 0 ||
+		type != d->c.type || !ward_host_same(&now, &d->after, true))
+		return;
+	d->after = now;
+	ward_undo_log_ready(log, (uint32_t)i + 1, &now, d->c.content);
 }
 
 /* A directory that was to come: did it? */
@@ -81,24 +99,182 @@ static bool is_done(struct ward_swapping *s, const struct ward_done *d)
 	return false;
 }
 
+/* --- circles --- */
+
+static bool is_of_circle(void *arg, const struct ward_circle_name *name,
+	const struct ward_review_base *now, mode_t type, bool moved)
+{
+	(void)arg;
+	(void)moved;
+	return type == name->type && same_file(now, name->base);
+}
+
+struct turning {
+	const int *roots;
+	struct ward_applied *a;
+	struct ward_undo_log *log;
+};
+
+/* One that stands halfway goes back, and counts as undone: its files have another ctime now. */
+static void turn_back(void *arg, struct ward_circle_name *names, size_t n)
+{
+	struct turning *t = arg;
+	struct ward_circle c = {.roots = t->roots, .v = names, .n = n, .is = is_of_circle};
+	size_t at = 0;
+	ward_circle_begin(&c);
+	/* Whoever has been there meanwhile is not overruled: each file is looked at below. */
+	if (ward_circle_look(&c, &at) < 0 || at == 0 || at + 1 == n ||
+		ward_circle_go(&c, &at, 0) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct ward_done *d = &t->a->v[names[i].tag];
+		const char *name = NULL;
+		mode_t type;
+		ward_cleanup_fd int dir =
+			ward_host_parent(t->roots[names[i].root], names[i].path, &name);
+		d->has_again = dir >= 0 && ward_host_stat_at(dir, name, &d->again, &type) == 0;
+		d->undone = true;
+		ward_undo_log_undone(
+			t->log, (uint32_t)names[i].tag + 1, d->has_again ? &d->again : NULL);
+	}
+}
+
+static int turn_circles(const int *roots, struct ward_applied *a, struct ward_undo_log *log)
+{
+	ward_cleanup_free struct ward_circle_move *v = calloc(a->n ? a->n : 1, sizeof(*v));
+	struct turning t = {.roots = roots, .a = a, .log = log};
+	size_t n = 0;
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct ward_done *d = &a->v[i];
+		if (d->step + 1 == a->n_steps && !d->off && !d->undone &&
+			d->c.kind == WARD_CHANGE_RENAMED && roots[d->c.root] >= 0 &&
+			roots[d->c.from_root] >= 0)
+			v[n++] = (struct ward_circle_move){.from_root = d->c.from_root,
+				.root = d->c.root,
+				.from = d->c.from,
+				.path = d->c.path,
+				.base = &d->c.base,
+				.type = d->c.type,
+				.tag = i};
+	}
+	return ward_circle_find(v, n, turn_back, &t);
+}
+
+/* --- each --- */
+
+static int by_path(const void *a, const void *b)
+{
+	const struct ward_change *x = a, *y = b;
+	return x->root != y->root ? (x->root < y->root ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+/* What came as the content of files, by path, with the number of its record: shallow copies. */
+static int find_contents(const struct ward_applied *a, struct ward_review_changes *ret)
+{
+	ret->v = calloc(a->n ? a->n : 1, sizeof(*ret->v));
+	if (!ret->v)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->v[i].step + 1 != a->n_steps || a->v[i].off || !a->v[i].has_after ||
+			a->v[i].c.kind != WARD_CHANGE_MODIFIED)
+			continue;
+		ret->v[ret->n] = a->v[i].c;
+		ret->v[ret->n++].object = (uint32_t)i + 1;
+	}
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
+	return 0;
+}
+
+/* A file that was renamed, and then another one with new content came in its place. */
+static bool has_content(const struct ward_swapping *s, const struct ward_done *d,
+	const struct ward_applied *a, const struct ward_review_changes *contents)
+{
+	const struct ward_change *c =
+		d->c.kind == WARD_CHANGE_RENAMED
+			? ward_changes_find(contents, d->c.root, d->c.path, WARD_CHANGE_MODIFIED)
+			: NULL;
+	return c && same_file(&c->base, &d->c.base) &&
+	       stands(s->dir, s->name, &a->v[c->object - 1].after);
+}
+
+/*
+ * Where a record's name is by now: a directory above it may have been renamed after it was done.
+ * -ENOENT: it is nowhere.
+ */
+static int begin(struct ward_swap_place *place, const int *roots, const struct ward_moved *moved,
+	const struct ward_done *d, uint32_t number, struct ward_swapping *ret)
+{
+	int r = ward_swap_begin(place, roots[d->c.root], d->c.path, number, ret);
+	size_t len = strlen(d->c.path), by, root;
+	char at[PATH_MAX];
+	while ((r == -ENOENT || r == -ENOTDIR) && d->c.kind == WARD_CHANGE_REMOVED &&
+		ward_moved_next(moved, d->c.root, d->c.path, &len, &by, &root, at))
+		if (roots[root] >= 0)
+			r = ward_swap_begin(place, roots[root], at, number, ret);
+	return r == -ENOTDIR ? -ENOENT : r;
+}
+
+/* With the directory that it was in, which went after it. */
+static bool went_with(int undo_fd, const struct ward_done *d, uint32_t number)
+{
+	char kept[16];
+	snprintf(kept, sizeof(kept), "%u", number);
+	return d->c.kind == WARD_CHANGE_REMOVED &&
+	       faccessat(undo_fd, kept, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The renames of the last apply: shallow copies. */
+static int find_moved(
+	const struct ward_applied *a, struct ward_review_changes *all, struct ward_moved *ret)
+{
+	all->v = calloc(a->n ? a->n : 1, sizeof(*all->v));
+	if (!all->v)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n; i++)
+		if (a->v[i].step + 1 == a->n_steps && !a->v[i].off &&
+			a->v[i].c.kind == WARD_CHANGE_RENAMED)
+			all->v[all->n++] = a->v[i].c;
+	return ward_moved_find(all, ret);
+}
+
 int ward_applied_recover(
 	int undo_fd, const int *roots, struct ward_applied *a, struct ward_undo_log *log)
 {
 	if (!a->n_steps || a->steps[a->n_steps - 1].ended_s)
 		return 0;
-	for (size_t i = 0; i < a->n; i++) {
+	struct ward_review_changes renames = {.v = NULL}, contents = {.v = NULL};
+	ward_cleanup(ward_moved_clear) struct ward_moved moved = {.v = NULL};
+	struct ward_swap_place place;
+	ward_swap_place_init(&place, undo_fd);
+	int r = turn_circles(roots, a, log);
+	if (r == 0)
+		r = find_moved(a, &renames, &moved);
+	if (r == 0)
+		r = find_contents(a, &contents);
+	for (size_t i = 0; r == 0 && i < a->n; i++) {
 		struct ward_done *d = &a->v[i];
 		struct ward_swapping s;
 		if (d->step + 1 != a->n_steps || d->off || d->undone || roots[d->c.root] < 0)
 			continue;
-		int r = ward_swap_begin(roots[d->c.root], d->c.path, undo_fd, (uint32_t)i + 1, &s);
+		const uint32_t number = (uint32_t)i + 1;
+		int found = begin(&place, roots, &moved, d, number, &s);
 		/* A directory that was to be made, or renamed to there, was not. */
-		if (r == -ENOENT || (r == 0 && !is_done(&s, d))) {
+		if ((found == -ENOENT && !went_with(undo_fd, d, number)) ||
+			(found == 0 && !is_done(&s, d) && !has_content(&s, d, a, &contents))) {
 			d->off = true;
-			ward_undo_log_off(log, (uint32_t)i + 1);
+			ward_undo_log_off(log, number);
+		} else if (found == 0) {
+			know_part(&s, i, d, log);
 		}
-		ward_swap_end(&s);
 	}
+	ward_swap_place_forget(&place);
+	free(renames.v);
+	free(contents.v);
+	if (r < 0)
+		return r;
 	ward_undo_log_end(log);
 	return ward_undo_log_error(log);
 }

@@ -5,7 +5,9 @@
  * does.
  *
  * reviews/SESSION in the state directory belongs to the session's owner:
- *   journal, objects/   what wardfs-fs wrote
+ *   journal, objects/, bases/
+ *                       what wardfs-fs wrote
+ *   parts/              what an apply puts in the place of objects, while it runs
  *   undo/               what applies displaced, and how to put it back (applied.h)
  */
 #pragma once
@@ -31,6 +33,33 @@ int ward_reviews_make(int state_fd, const char *session, uid_t uid, gid_t gid, i
 int ward_reviews_open(int state_fd, const char *session, int *ret_fd) ward_must_check;
 /* Removes it with all that is in it. */
 int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err) ward_must_check;
+
+/*
+ * Of a session that has ended: puts contents in place that a step back named in the journal, and
+ * that were not there yet when wardfs-fs ended. Before anything of it is read; can be called again.
+ * The caller acts as the owner.
+ */
+int ward_reviews_finish(int dir_fd, struct ward_err *err) ward_must_check;
+
+/* A step of the session (fs/review/steps.h). */
+struct ward_review_step {
+	uint32_t id, uid;
+	char kind;
+	uint64_t time_ns;
+	char name[256]; /* "": none */
+};
+/* Those that were not given up, oldest first: the caller's (free(3)). */
+int ward_reviews_steps(int dir_fd, struct ward_review_step **ret, size_t *ret_n,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * What a session begins with that goes on where another one was (run --from): from_fd: what that
+ * one staged, step: at which step ("": at its end; a number or a name). Writes `branch` into to_fd,
+ * for wardfs-fs (fs/review/journal.h), and objects/, which are further names of the other ones.
+ * Neither session writes to those. The caller acts as the owner. -ENOENT: no such step.
+ */
+int ward_reviews_branch(
+	int from_fd, const char *step, int to_fd, struct ward_err *err) ward_must_check;
 
 /* --- what --- */
 
@@ -66,9 +95,20 @@ struct ward_change {
 	uint64_t size;	 /* of content */
 	uint32_t object; /* its content is objects/N; 0: the host's file has it */
 	char content[WARD_REVIEW_DIGEST_SIZE]; /* of that, of ward_changes_digest(); else "" */
+	/* The same of its attributes of `user` and its ACLs (content.h); "": it has none. */
+	char attributes[WARD_REVIEW_DIGEST_SIZE];
+	uint32_t kept; /* of a file that the host had: its content may be there by this number */
+	bool merged;   /* it is in the host's file of `base` already, with what the host changed */
 	bool moved;    /* the same session renamed it: the host's then has another ctime */
+	/*
+	 * An apply displaced the file, so that its ctime tells nothing: an undo that was ended may
+	 * have put it back, and not said so. The digest that it had then, or "-"; else "".
+	 */
+	char displaced[WARD_REVIEW_DIGEST_SIZE];
 	bool has_base; /* there is a file of the host's to be compared: */
 	struct ward_review_base base;
+	struct ward_review_base seen; /* the same, as the journal has it */
+	uint32_t seen_kept;	      /* and `kept` */
 };
 
 struct ward_review_changes {
@@ -77,6 +117,7 @@ struct ward_review_changes {
 	struct ward_change *v; /* by path */
 	size_t n;
 	size_t n_added, n_modified, n_removed, n_renamed;
+	size_t n_discarded; /* that are in it no more: ward_changes_discard() */
 	size_t n_deep; /* and so many whose path has PATH_MAX bytes or more: nothing applies them */
 };
 
@@ -88,6 +129,9 @@ struct ward_review_changes {
  */
 int ward_changes_read(int dir_fd, uint64_t until_ns, struct ward_review_changes *ret,
 	struct ward_err *err) ward_must_check;
+/* Only `roots` of it: which directories of the host the session served. */
+int ward_changes_roots(
+	int dir_fd, struct ward_review_changes *ret, struct ward_err *err) ward_must_check;
 void ward_changes_clear(struct ward_review_changes *c);
 /*
  * Throws these (`wanted`, one for each) away: no ward_changes_read() has them any more. To disk.
@@ -111,6 +155,14 @@ int ward_changes_digest(int dir_fd, struct ward_review_changes *c,
  * not.
  */
 bool ward_change_is_git_state(const char *path);
+/* Do both say the same of one path? Both have their digests. */
+bool ward_changes_same(const struct ward_change *a, const struct ward_change *b);
+/*
+ * Appends the hunks that make the content of b of that of a; the lines are the bytes of the files.
+ * 1: one of them is no text, or has no content of its own. The caller acts as the owner.
+ */
+int ward_changes_difference(int dir_a, const struct ward_change *a, int dir_b,
+	const struct ward_change *b, struct ward_buf *ret) ward_must_check;
 /* "added", as people read it. */
 const char *ward_change_word(enum ward_change_kind kind);
 /* "14 files changed, 3 added, 1 removed", the caller's; NULL: no memory. */
@@ -133,12 +185,20 @@ int ward_review_host_look(
  * Calls fn for every name beneath the directory path of root_fd: with its path relative to that
  * directory, its type, and the text if it is a link, else "". fn returns false to end it. *left is
  * how many names may still be looked at, and is counted down. levels: how many directories below
- * each other are entered at most; 0: all. 0: fn saw all; 1: fn ended it; -E2BIG: there are more
- * names, or too many levels; -errno: a directory cannot be read.
+ * each other are entered at most, and what cannot be is passed over; 0: all are. 0: fn saw all; 1:
+ * fn ended it; -E2BIG: there are more names, or too many levels; -errno: a directory cannot be
+ * read.
  */
 int ward_review_host_beneath(int root_fd, const char *path, unsigned levels, size_t *left,
 	bool (*fn)(void *arg, const char *path, mode_t type, const char *to),
 	void *arg) ward_must_check;
+
+/*
+ * For each change the number of the unit that it is of (units.h), from 1, or 0: it stands alone.
+ * outside: changes that are no members (NULL: all can be). ret has room for c->n. -ENOMEM.
+ */
+int ward_units_find(
+	const struct ward_review_changes *c, const bool *outside, uint32_t *ret) ward_must_check;
 
 /* --- done --- */
 
@@ -149,6 +209,20 @@ enum ward_apply_end {
 	WARD_APPLY_CONFLICT, /* the host has changed it since, or something it needs was not done */
 	WARD_APPLY_REFUSED,  /* today's policy, or a rule of ours */
 	WARD_APPLY_FAILED,
+};
+
+/* Content that comes in the place of what is staged: hunks of it, or what it was merged to. */
+enum ward_part_kind {
+	WARD_PART_NONE = 0, /* the object comes, whole */
+	WARD_PART_HUNKS,    /* the rest stays staged */
+	WARD_PART_MERGED,   /* nothing is left to be done */
+};
+struct ward_part {
+	enum ward_part_kind kind;
+	mode_t mode;
+	uint64_t size;
+	char content[WARD_REVIEW_DIGEST_SIZE];
+	struct ward_review_base base; /* merged: the file of the host's that it replaces */
 };
 
 struct ward_apply {
@@ -163,6 +237,7 @@ struct ward_apply {
 	 * are. Members of a unit that are not wanted, or have an end already, keep all of it back.
 	 */
 	const bool *outside;
+	const struct ward_part *parts; /* one for each change; NULL: none is a part */
 	bool dry;
 	uint32_t by;	  /* user id of who applies, */
 	uint64_t until_s; /* until when what it displaces is kept: both for the log */
@@ -179,6 +254,15 @@ struct ward_apply {
  */
 int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err) ward_must_check;
 
+/*
+ * Makes content ready that comes in the place of the object of c: bytes, with permissions and the
+ * attributes of the object. ward_apply() removes it. The caller acts as the owner.
+ */
+int ward_part_write(int dir_fd, const struct ward_change *c, enum ward_part_kind kind, mode_t mode,
+	const struct ward_buf *bytes, struct ward_part *ret) ward_must_check;
+/* As the digests of content: of bytes. */
+void ward_part_digest(const struct ward_buf *bytes, char ret[WARD_REVIEW_DIGEST_SIZE]);
+
 /* --- undone --- */
 
 /* A change that was applied, or was about to be. */
@@ -190,6 +274,8 @@ struct ward_done {
 	size_t step; /* the apply that it is of */
 	bool off;    /* not done */
 	bool undone;
+	enum ward_part_kind part;
+	size_t event; /* its place among all that was done and undone */
 	bool has_again;
 	struct ward_review_base again; /* what stands there since it was undone */
 };
@@ -219,6 +305,12 @@ void ward_applied_clear(struct ward_applied *a);
 /* The same of the store dir_fd: 0 and nothing in it, where there was no apply. */
 int ward_applied_of(int dir_fd, struct ward_applied *ret, struct ward_err *err) ward_must_check;
 /*
+ * What stands on the host by what was applied and undone is what the session saw: the bases of
+ * changes are brought up to date. parts: only of those of which a part is applied.
+ */
+int ward_applied_know_again(
+	struct ward_review_changes *c, const struct ward_applied *a, bool parts) ward_must_check;
+/*
  * Removes what is kept beneath the state directory for undo of applies whose time is over, and the
  * places of sessions that have nothing else left. Goes on where one of them cannot be read.
  */
@@ -239,6 +331,17 @@ struct ward_undo {
  * there, and what was displaced comes back only as it was. Can be called again. As ward_apply().
  */
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err) ward_must_check;
+
+/* --- merged --- */
+
+/*
+ * The host has changed a file that the session changed, too: makes what both changed ready, in the
+ * place of what is staged. dry: it is only looked at. *ret is untouched unless it is 1.
+ * 1: *ret has it; 0: the host's file is what the session saw, or the change is of no text; -errno:
+ * it does not merge, and why says it. The caller acts as the owner.
+ */
+int ward_merge_try(int dir_fd, const int *roots, const struct ward_change *c, bool dry,
+	struct ward_part *ret, char why[128]) ward_must_check;
 
 /* --- as a patch --- */
 
@@ -264,3 +367,6 @@ struct ward_patch {
  */
 int ward_patch_put(
 	struct ward_patch *p, const struct ward_change *c, struct ward_buf *ret) ward_must_check;
+/* The content before and after of a file that was changed. The same errors. */
+int ward_patch_texts(const struct ward_patch *p, const struct ward_change *c, struct ward_buf *old,
+	struct ward_buf *new) ward_must_check;

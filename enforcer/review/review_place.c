@@ -88,7 +88,8 @@ int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err)
 
 int ward_reviews_discard(int state_fd, const char *session, struct ward_err *err)
 {
-	static const char *const staged[] = {"objects", "discarded", "journal"};
+	static const char *const staged[] = {
+		"objects", "bases", "parts", "steps", "discarded", "journal"};
 	ward_cleanup_fd int dir = -1;
 	int r = ward_reviews_open(state_fd, session, &dir);
 	/* The journal last: what has one is there. */

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/review/content.h"
 
 #define BESIDE ".wardfs-apply-%llx-%llx-%s"
@@ -20,40 +22,75 @@ static int rename_at(int dir, const char *from, int dir2, const char *to, unsign
 	return syscall(SYS_renameat2, dir, from, dir2, to, flags) < 0 ? -errno : 0;
 }
 
-static int stat_dir(int fd, struct statx *ret)
+static int look_at(int fd, struct ward_swap_at *ret)
 {
-	return statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, ret) < 0 ? -errno : 0;
-}
-
-int ward_swap_begin(
-	int root_fd, const char *path, int keep, uint32_t number, struct ward_swapping *ret)
-{
-	struct statx here, there;
-	*ret = (struct ward_swapping){.keep = keep};
-	snprintf(ret->kept, sizeof(ret->kept), "%u", number);
-	ret->dir = ward_host_parent(root_fd, path, &ret->name);
-	if (ret->dir < 0)
-		return ret->dir;
-	if (keep < 0)
-		return 0;
-	int r = stat_dir(ret->dir, &here);
-	if (r == 0)
-		r = stat_dir(keep, &there);
-	if (r < 0)
-		return r;
-	ret->elsewhere = here.stx_dev_major != there.stx_dev_major ||
-			 here.stx_dev_minor != there.stx_dev_minor ||
-			 here.stx_mnt_id != there.stx_mnt_id;
-	snprintf(ret->beside, sizeof(ret->beside), BESIDE, (unsigned long long)there.stx_ino,
-		(unsigned long long)here.stx_ino, ret->kept);
+	struct statx s;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &s) < 0)
+		return -errno;
+	*ret = (struct ward_swap_at){.dev = makedev(s.stx_dev_major, s.stx_dev_minor),
+		.ino = s.stx_ino,
+		.mnt = s.stx_mnt_id};
 	return 0;
 }
 
-void ward_swap_end(struct ward_swapping *s)
+void ward_swap_place_init(struct ward_swap_place *p, int keep)
 {
-	if (s->dir >= 0)
-		close(s->dir);
-	s->dir = -1;
+	p->keep = keep;
+	p->known = false;
+	p->dir = -1;
+}
+
+void ward_swap_place_forget(struct ward_swap_place *p)
+{
+	if (p->dir >= 0)
+		close(p->dir);
+	p->dir = -1;
+}
+
+/* The directory that path lies in is p->dir; *ret: the name. */
+static int find_dir(struct ward_swap_place *p, int root_fd, const char *path, const char **ret)
+{
+	const char *slash = strrchr(path, '/');
+	const size_t len = slash ? (size_t)(slash - path) : 0;
+	const uint64_t now = ward_clock_mono_ns();
+	if (p->dir >= 0 && p->root_fd == root_fd && p->len == len && now < p->until_ns &&
+		memcmp(p->path, path, len) == 0) {
+		*ret = slash ? slash + 1 : path;
+		return *path ? 0 : -EINVAL;
+	}
+	ward_swap_place_forget(p);
+	p->dir = ward_host_parent(root_fd, path, ret);
+	int r = p->dir < 0 ? p->dir : p->keep < 0 ? 0 : look_at(p->dir, &p->at);
+	if (r < 0) {
+		ward_swap_place_forget(p);
+		return r;
+	}
+	p->root_fd = root_fd;
+	p->len = len;
+	p->until_ns = now + WARD_SWAP_DIR_NS;
+	memcpy(p->path, path, len);
+	return 0;
+}
+
+int ward_swap_begin(struct ward_swap_place *p, int root_fd, const char *path, uint32_t number,
+	struct ward_swapping *ret)
+{
+	*ret = (struct ward_swapping){.dir = -1, .keep = p->keep};
+	snprintf(ret->kept, sizeof(ret->kept), "%u", number);
+	int r = find_dir(p, root_fd, path, &ret->name);
+	if (r == 0 && p->keep >= 0 && !p->known) {
+		r = look_at(p->keep, &p->kept);
+		p->known = r == 0;
+	}
+	if (r < 0)
+		return r;
+	ret->dir = p->dir;
+	if (p->keep < 0)
+		return 0;
+	ret->elsewhere = p->at.dev != p->kept.dev || p->at.mnt != p->kept.mnt;
+	snprintf(ret->beside, sizeof(ret->beside), BESIDE, (unsigned long long)p->kept.ino,
+		(unsigned long long)p->at.ino, ret->kept);
+	return 0;
 }
 
 /* What an apply that was ended left there: half a copy, or what it displaced and kept a copy of. */
@@ -89,13 +126,18 @@ int ward_swap_ready(const struct ward_swapping *s, const char **ret_name)
  * default ACL. What is left there, should this process be ended, is one file at most.
  */
 int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mode_t type,
-	const struct ward_review_base *was, struct ward_review_base *ret)
+	const struct ward_review_base *was, struct ward_review_base *ret,
+	struct ward_content_digests *digests)
 {
 	const char *name = NULL;
 	mode_t is;
-	int r = clear_beside(s, was);
-	if (r == 0)
-		r = ward_content_copy(from_dir, from, type, s->dir, s->beside, was);
+	int r = ward_content_copy_digested(from_dir, from, type, s->dir, s->beside, was, digests);
+	if (r == -EEXIST) {
+		r = clear_beside(s, was);
+		if (r == 0)
+			r = ward_content_copy_digested(
+				from_dir, from, type, s->dir, s->beside, was, digests);
+	}
 	if (r == 0 && s->elsewhere && was)
 		r = ward_swap_copy(s, type, was);
 	else if (r == 0 && !s->elsewhere)
@@ -115,13 +157,16 @@ int ward_swap_add(struct ward_swapping *s)
 	return rename_at(dir, name, s->dir, s->name, RENAME_NOREPLACE);
 }
 
-int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *was)
+/* What stands at the name goes, or changes places with what is ready. Another file comes back. */
+static int displace(struct ward_swapping *s, bool takes, const struct ward_review_base *was)
 {
+	const unsigned flags = takes ? RENAME_NOREPLACE : RENAME_EXCHANGE;
 	const char *name = NULL;
 	struct ward_review_base now;
 	mode_t type;
 	int dir = ward_swap_ready(s, &name);
-	int r = rename_at(dir, name, s->dir, s->name, RENAME_EXCHANGE);
+	int r = takes ? rename_at(s->dir, s->name, dir, name, flags)
+		      : rename_at(dir, name, s->dir, s->name, flags);
 	if (r < 0)
 		return r;
 	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
@@ -129,24 +174,25 @@ int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *w
 			(void)unlinkat(dir, name, 0);
 		return 0;
 	}
-	return rename_at(dir, name, s->dir, s->name, RENAME_EXCHANGE) < 0 ? -EBUSY : -ESTALE;
+	return rename_at(dir, name, s->dir, s->name, flags) < 0 ? -EBUSY : -ESTALE;
+}
+
+int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *was)
+{
+	return displace(s, false, was);
 }
 
 int ward_swap_take(struct ward_swapping *s, const struct ward_review_base *was)
 {
-	const char *name = NULL;
-	struct ward_review_base now;
-	mode_t type;
-	int dir = ward_swap_ready(s, &name);
-	int r = rename_at(s->dir, s->name, dir, name, RENAME_NOREPLACE);
-	if (r < 0)
-		return r;
-	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
-		if (s->elsewhere)
-			(void)unlinkat(dir, name, 0);
-		return 0;
-	}
-	return rename_at(dir, name, s->dir, s->name, RENAME_NOREPLACE) < 0 ? -EBUSY : -ESTALE;
+	return displace(s, true, was);
+}
+
+int ward_swap_unlink(struct ward_swapping *s, const struct ward_review_base *was)
+{
+	int r = ward_swap_take(s, was);
+	if (r == 0 && !s->elsewhere)
+		(void)unlinkat(s->keep, s->kept, 0);
+	return r;
 }
 
 int ward_swap_back(struct ward_swapping *s, mode_t type, const struct ward_review_base *was,

@@ -5,10 +5,41 @@
  */
 #pragma once
 
+#include <limits.h>
+
+#include "enforcer/review/content.h"
 #include "enforcer/review/host_file.h"
 
+/* A directory, and where it is mounted. */
+struct ward_swap_at {
+	dev_t dev;
+	uint64_t ino, mnt;
+};
+
+/*
+ * The directory of kept files, and the directory of the last name: most changes lie beside one
+ * another. It is found anew after WARD_SWAP_DIR_NS, since the host may rename directories.
+ */
+struct ward_swap_place {
+	int keep; /* borrowed; -1: nothing is kept */
+	struct ward_swap_at kept;
+	bool known; /* kept is */
+	int dir;    /* O_PATH; -1: none is open */
+	int root_fd;
+	size_t len; /* of path */
+	char path[PATH_MAX];
+	struct ward_swap_at at;
+	uint64_t until_ns;
+};
+
+#define WARD_SWAP_DIR_NS (20ULL * 1000 * 1000)
+
+void ward_swap_place_init(struct ward_swap_place *p, int keep);
+/* To be called where a directory was renamed, made or removed, and at the end. */
+void ward_swap_place_forget(struct ward_swap_place *p);
+
 struct ward_swapping {
-	int dir;	  /* O_PATH; where the name lies; the caller's */
+	int dir;	  /* O_PATH; where the name lies; of the place, until its next name */
 	const char *name; /* borrowed */
 	int keep;	  /* the directory of kept files, borrowed */
 	char kept[16];	  /* the name there */
@@ -17,20 +48,21 @@ struct ward_swapping {
 };
 
 /*
- * The name at path beneath root_fd, and number among the kept files of keep. 0, or a negative errno
- * of the directory that it lies in. ward_swap_end() in any case.
+ * The name at path beneath root_fd, and number among the kept files of the place. 0, or a negative
+ * errno of the directory that it lies in. The place outlives *ret.
  */
-int ward_swap_begin(int root_fd, const char *path, int keep, uint32_t number,
+int ward_swap_begin(struct ward_swap_place *p, int root_fd, const char *path, uint32_t number,
 	struct ward_swapping *ret) ward_must_check;
-void ward_swap_end(struct ward_swapping *s);
 
 /*
  * Makes the file ready that is to come to the name, a copy of `from` in from_dir: as the kept file,
- * or beside. *ret: what it is. was: what it stands in for, or NULL; it is kept as a copy now, where
- * it cannot be later. -EEXIST: the file beside is somebody's.
+ * or beside. *ret: what it is; digests: of what is in it. was: what it
+ * stands in for, or NULL; it is kept as a copy now, where it cannot be later. -EEXIST: the file
+ * beside is somebody's.
  */
 int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mode_t type,
-	const struct ward_review_base *was, struct ward_review_base *ret) ward_must_check;
+	const struct ward_review_base *was, struct ward_review_base *ret,
+	struct ward_content_digests *digests) ward_must_check;
 /* Where it lies until then. */
 int ward_swap_ready(const struct ward_swapping *s, const char **ret_name);
 /* Keeps a copy of a file that ward_swap_take() is to remove, where it cannot be kept itself. */
@@ -52,5 +84,7 @@ int ward_swap_take(struct ward_swapping *s, const struct ward_review_base *was) 
  */
 int ward_swap_back(struct ward_swapping *s, mode_t type, const struct ward_review_base *was,
 	const struct ward_review_base *came) ward_must_check;
+/* As ward_swap_take(), of a name that nothing is kept of: the file has another one. */
+int ward_swap_unlink(struct ward_swapping *s, const struct ward_review_base *was) ward_must_check;
 /* Removes what was made ready and is not needed. */
 void ward_swap_drop(struct ward_swapping *s);

@@ -5,17 +5,29 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "enforcer/base/cleanup.h"
 
-#define CONTEXT 3U
 /* Steps of one search for a middle; then the best that was found counts. */
 #define COST_MAX 2048
+/* Steps of all searches in a text, some seconds; what is left then counts as changed. */
+#define STEPS_MAX ((uint64_t)1 << 29)
 #define BINARY_LOOK 8000U
+
+static bool is_long(const char *text, size_t len)
+{
+	size_t n = 0;
+	for (const char *p = text, *end = text + len; p < end && n <= WARD_TEXT_LINES_MAX; n++) {
+		p = memchr(p, '\n', (size_t)(end - p));
+		p = p ? p + 1 : end;
+	}
+	return n > WARD_TEXT_LINES_MAX;
+}
 
 bool ward_text_is_binary(const char *text, size_t len)
 {
-	return len > WARD_TEXT_DIFF_MAX ||
+	return len > WARD_TEXT_DIFF_MAX || (len && is_long(text, len)) ||
 	       (len && memchr(text, 0, len < BINARY_LOOK ? len : BINARY_LOOK));
 }
 
@@ -35,6 +47,8 @@ struct side {
 struct diff {
 	struct side a, b;
 	int *forward, *backward; /* how far each diagonal came; [-(m + 1), n + 1] */
+	uint64_t steps;
+	uint32_t seed; /* of the hash: nobody writes lines that all have the same one */
 };
 
 /* --- lines, and which are the same --- */
@@ -59,9 +73,9 @@ static int split(const char *text, size_t len, struct side *ret)
 	return 0;
 }
 
-static uint32_t hash_line(const struct line *l)
+static uint32_t hash_line(const struct line *l, uint32_t seed)
 {
-	uint32_t h = 2166136261U; /* FNV-1a */
+	uint32_t h = 2166136261U ^ seed; /* FNV-1a */
 	for (size_t i = 0; i < l->len; i++)
 		h = (h ^ (unsigned char)l->p[i]) * 16777619U;
 	return h ^ h >> 15;
@@ -84,7 +98,7 @@ static int classify(struct diff *d)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct line *l = line_at(d, i);
-		uint32_t *head = &heads[hash_line(l) & (size - 1)];
+		uint32_t *head = &heads[hash_line(l, d->seed) & (size - 1)];
 		uint32_t k = *head;
 		for (; k; k = line_at(d, k - 1)->next) {
 			const struct line *o = line_at(d, k - 1);
@@ -171,7 +185,8 @@ static void middle(struct diff *d, const struct box *w, int *ret_x, int *ret_y)
 				return;
 			}
 		}
-		if (cost < COST_MAX)
+		d->steps += (uint64_t)(fhigh - flow) + (uint64_t)(bhigh - blow) + 2;
+		if (cost < COST_MAX && d->steps < STEPS_MAX)
 			continue;
 		int best = -1;
 		for (int k = fhigh; k >= flow; k -= 2) {
@@ -198,7 +213,7 @@ static void mark(struct diff *d, struct box w)
 		w.a1--;
 		w.b1--;
 	}
-	if (w.a0 < w.a1 && w.b0 < w.b1) {
+	if (w.a0 < w.a1 && w.b0 < w.b1 && d->steps < STEPS_MAX) {
 		int x = w.a0, y = w.b0;
 		middle(d, &w, &x, &y);
 		bool moves = (x > w.a0 || y > w.b0) && (x < w.a1 || y < w.b1);
@@ -214,88 +229,60 @@ static void mark(struct diff *d, struct box w)
 		d->b.changed[i] = true;
 }
 
-/* --- hunks --- */
+/* --- as changes --- */
 
-static void put_line(struct ward_buf *b, char sign, const struct line *l)
+/* Bytes up to the line i, of which `at` are those up to the line `line`. */
+static size_t bytes_to(const struct side *s, int *line, size_t *at, int i)
 {
-	ward_buf_putc(b, sign);
-	ward_buf_add(b, l->p, l->len);
-	if (!l->len || l->p[l->len - 1] != '\n')
-		ward_buf_puts(b, "\n\\ No newline at end of file\n");
+	for (; *line < i; ++*line)
+		*at += s->v[*line].len;
+	return *at;
 }
 
-static void put_range(struct ward_buf *b, char sign, int from, int n)
+static int collect(const struct diff *d, struct ward_text_change **ret, size_t *ret_n)
 {
-	ward_buf_printf(b, n == 1 ? "%c%d" : "%c%d,%d", sign, n ? from + 1 : from, n);
-}
-
-/* Where the hunk that begins with a change at x, y ends: behind its last change. */
-static void hunk_end(const struct diff *d, int *x, int *y)
-{
-	int end_x = *x, end_y = *y, around = 0;
-	while ((*x < d->a.n || *y < d->b.n) && around <= (int)(2 * CONTEXT)) {
-		if (*x < d->a.n && d->a.changed[*x]) {
-			++*x;
-		} else if (*y < d->b.n && d->b.changed[*y]) {
-			++*y;
-		} else {
-			++*x;
-			++*y;
-			around++;
-			continue;
-		}
-		around = 0;
-		end_x = *x;
-		end_y = *y;
-	}
-	*x = end_x;
-	*y = end_y;
-}
-
-static void put_hunk(const struct diff *d, struct box w, struct ward_buf *ret)
-{
-	ward_buf_puts(ret, "@@ ");
-	put_range(ret, '-', w.a0, w.a1 - w.a0);
-	ward_buf_putc(ret, ' ');
-	put_range(ret, '+', w.b0, w.b1 - w.b0);
-	ward_buf_puts(ret, " @@\n");
-	while (w.a0 < w.a1 || w.b0 < w.b1) {
-		if (w.a0 < w.a1 && d->a.changed[w.a0]) {
-			put_line(ret, '-', &d->a.v[w.a0++]);
-		} else if (w.b0 < w.b1 && d->b.changed[w.b0]) {
-			put_line(ret, '+', &d->b.v[w.b0++]);
-		} else {
-			put_line(ret, ' ', &d->a.v[w.a0++]);
-			w.b0++;
-		}
-	}
-}
-
-static void put_hunks(const struct diff *d, struct ward_buf *ret)
-{
-	int x = 0, y = 0;
-	while (x < d->a.n || y < d->b.n) {
-		if (!((x < d->a.n && d->a.changed[x]) || (y < d->b.n && d->b.changed[y]))) {
+	struct ward_text_change *v = NULL;
+	size_t n = 0, room = 0, a_at = 0, b_at = 0;
+	int a_line = 0, b_line = 0;
+	for (int x = 0, y = 0; x < d->a.n || y < d->b.n; x++, y++) {
+		const int x0 = x, y0 = y;
+		while (x < d->a.n && d->a.changed[x])
 			x++;
+		while (y < d->b.n && d->b.changed[y])
 			y++;
+		if (x == x0 && y == y0)
 			continue;
+		if (n == room) {
+			room = room ? 2 * room : 16;
+			struct ward_text_change *more = reallocarray(v, room, sizeof(*v));
+			if (!more) {
+				free(v);
+				return -ENOMEM;
+			}
+			v = more;
 		}
-		int before = x < y ? x : y;
-		before = before < (int)CONTEXT ? before : (int)CONTEXT;
-		struct box w = {.a0 = x - before, .b0 = y - before};
-		hunk_end(d, &x, &y);
-		int after = d->a.n - x < d->b.n - y ? d->a.n - x : d->b.n - y;
-		after = after < (int)CONTEXT ? after : (int)CONTEXT;
-		w.a1 = x + after;
-		w.b1 = y + after;
-		put_hunk(d, w, ret);
+		struct ward_text_change *c = &v[n++];
+		*c = (struct ward_text_change){.a_line = (size_t)x0,
+			.a_lines = (size_t)(x - x0),
+			.b_line = (size_t)y0,
+			.b_lines = (size_t)(y - y0),
+			.a_at = bytes_to(&d->a, &a_line, &a_at, x0),
+			.b_at = bytes_to(&d->b, &b_line, &b_at, y0)};
+		c->a_len = bytes_to(&d->a, &a_line, &a_at, x) - c->a_at;
+		c->b_len = bytes_to(&d->b, &b_line, &b_at, y) - c->b_at;
 	}
+	*ret = v;
+	*ret_n = n;
+	return 0;
 }
 
-int ward_text_diff(const char *a, size_t a_len, const char *b, size_t b_len, struct ward_buf *ret)
+int ward_text_changes(const char *a, size_t a_len, const char *b, size_t b_len,
+	struct ward_text_change **ret, size_t *ret_n)
 {
 	struct diff d = {.forward = NULL};
-	int r = split(a, a_len, &d.a);
+	int r = getrandom(&d.seed, sizeof(d.seed), 0) == (ssize_t)sizeof(d.seed) ? 0 : -EIO;
+	if (r == 0)
+		r = split(a, a_len, &d.a);
 	if (r == 0)
 		r = split(b, b_len, &d.b);
 	if (r == 0)
@@ -307,8 +294,7 @@ int ward_text_diff(const char *a, size_t a_len, const char *b, size_t b_len, str
 		d.forward = forward + d.b.n + 2;
 		d.backward = backward + d.b.n + 2;
 		mark(&d, (struct box){0, d.a.n, 0, d.b.n});
-		put_hunks(&d, ret);
-		r = ward_buf_error(ret);
+		r = collect(&d, ret, ret_n);
 	} else if (r == 0) {
 		r = -ENOMEM;
 	}

@@ -14,12 +14,20 @@
 /* A text with more is taken for binary: what a person reads is shorter. */
 #define WARD_TEXT_DIFF_MAX ((size_t)64 << 20)
 
+/* The same of more lines: each takes some 40 bytes of memory. */
+#define WARD_TEXT_LINES_MAX ((size_t)1 << 21)
+
 /* Has it a NUL among its first 8000 bytes, as git asks, or is it too long? */
 bool ward_text_is_binary(const char *text, size_t len);
+/* Lines of a (from 0) that become lines of b, and the same in bytes. One of both may be none. */
+struct ward_text_change {
+	size_t a_line, a_lines, b_line, b_lines;
+	size_t a_at, a_len, b_at, b_len;
+};
 /*
- * Appends the hunks that make b of a ("@@ -1,3 +1,4 @@" and lines), with three lines around each
- * change; nothing if they are the same. The lines are the bytes of the texts. Where the texts have
- * very little in common the hunks are right, and perhaps not the shortest. -ENOMEM.
+ * The changes that make b of a, in their order, with at least one equal line between two; none if
+ * they are the same. Where the texts have very little in common they are right, and perhaps not the
+ * shortest. *ret is the caller's. -ENOMEM.
  */
-int ward_text_diff(const char *a, size_t a_len, const char *b, size_t b_len,
-	struct ward_buf *ret) ward_must_check;
+int ward_text_changes(const char *a, size_t a_len, const char *b, size_t b_len,
+	struct ward_text_change **ret, size_t *ret_n) ward_must_check;

@@ -5,44 +5,27 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/review/circle.h"
 #include "enforcer/review/content.h"
 #include "enforcer/review/recover.h"
-#include "enforcer/review/swap.h"
+#include "enforcer/review/undo.h"
 #include "enforcer/review/units.h"
 
-#define CHANGED "the project's file has changed since it was applied"
 #define LOST "what it displaced is missing or has changed"
 
-struct undoing {
-	struct ward_undo *u;
-	int undo;
-	struct ward_undo_log log;
-};
+typedef void (*back_fn)(struct ward_back *b);
 
-struct back {
-	struct undoing *w;
-	size_t i;
-	const struct ward_done *d;
-	struct ward_swapping s;
-};
-
-typedef void (*back_fn)(struct back *b);
-
-static void end(struct back *b, enum ward_apply_end how, const char *fmt, ...) ward_printf(3, 4);
-
-static void end(struct back *b, enum ward_apply_end how, const char *fmt, ...)
+void ward_back_end(struct ward_back *b, enum ward_apply_end how, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
@@ -51,52 +34,52 @@ static void end(struct back *b, enum ward_apply_end how, const char *fmt, ...)
 	b->w->u->ends[b->i] = how;
 }
 
-static void end_errno(struct back *b, int r, const char *what)
+void ward_back_errno(struct ward_back *b, int r, const char *what)
 {
-	end(b,
+	ward_back_end(b,
 		r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? WARD_APPLY_CONFLICT
 							     : WARD_APPLY_FAILED,
 		"%s: %s", what, strerror(-r));
 }
 
 /* It is as before: at dir and name stands what stood there. */
-static void undone(struct back *b, int dir, const char *name)
+void ward_back_undone(struct ward_back *b, int dir, const char *name)
 {
 	struct ward_review_base again;
 	mode_t type;
 	bool there = name && ward_host_stat_at(dir, name, &again, &type) == 0;
 	ward_undo_log_undone(&b->w->log, (uint32_t)b->i + 1, there ? &again : NULL);
-	end(b, WARD_APPLY_DONE, "undone");
+	ward_back_end(b, WARD_APPLY_DONE, "undone");
 }
 
 /* The same, of an undo that was ended before it could say so, or of somebody else. */
-static void already(struct back *b, int dir, const char *name, const char *why)
+void ward_back_already(struct ward_back *b, int dir, const char *name, const char *why)
 {
 	if (!b->w->u->dry)
-		undone(b, dir, name);
-	end(b, WARD_APPLY_ALREADY, "%s", why);
+		ward_back_undone(b, dir, name);
+	ward_back_end(b, WARD_APPLY_ALREADY, "%s", why);
 }
 
-static bool dry(struct back *b)
+bool ward_back_dry(struct ward_back *b)
 {
 	if (b->w->u->dry)
-		end(b, WARD_APPLY_DONE, "would be undone");
+		ward_back_end(b, WARD_APPLY_DONE, "would be undone");
 	return b->w->u->dry;
 }
 
-static bool same_file(const struct ward_review_base *a, const struct ward_review_base *b)
+bool ward_back_same(const struct ward_review_base *a, const struct ward_review_base *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->btime_ns == b->btime_ns;
 }
 
 /* A file that was put back from a copy has another inode, and all else is the same. */
-static bool stood(const struct back *b, const struct ward_review_base *now, mode_t type)
+bool ward_back_stood(const struct ward_back *b, const struct ward_review_base *now, mode_t type)
 {
 	const struct ward_review_base *was = &b->d->c.base;
 	if (type != b->d->c.type)
 		return false;
 	if (S_ISDIR(type) || !b->s.elsewhere)
-		return same_file(now, was);
+		return ward_back_same(now, was);
 	return now->mode == was->mode && now->size == was->size && now->mtime_ns == was->mtime_ns &&
 	       now->uid == was->uid && now->gid == was->gid;
 }
@@ -104,7 +87,7 @@ static bool stood(const struct back *b, const struct ward_review_base *now, mode
 /* --- content --- */
 
 /* 1: what was displaced is there, as it was. */
-static int is_kept(const struct back *b)
+static int is_kept(const struct ward_back *b)
 {
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	struct ward_review_base now;
@@ -112,27 +95,40 @@ static int is_kept(const struct back *b)
 	int r = ward_host_stat_at(b->s.keep, b->s.kept, &now, &type);
 	if (r < 0 || type != b->d->c.type || (!S_ISLNK(type) && now.mode != b->d->c.base.mode))
 		return 0;
-	if (!b->s.elsewhere && !same_file(&now, &b->d->c.base))
+	if (!b->s.elsewhere && !ward_back_same(&now, &b->d->c.base))
 		return 0;
 	r = ward_content_digest(b->s.keep, b->s.kept, type, digest);
 	return r == 0 && strcmp(digest, b->d->before) == 0;
 }
 
-/* The name has this content and these permissions: *ret is what stands there. */
-static bool has(
-	const struct back *b, const char *content, mode_t mode, struct ward_review_base *ret)
-{
-	char digest[WARD_REVIEW_DIGEST_SIZE];
+/* What stands at the name: its content is "" where it cannot be read, or is of another type. */
+struct standing {
+	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, ret, &type) < 0 || type != b->d->c.type ||
-		(!S_ISLNK(type) && ret->mode != mode))
-		return false;
-	return ward_content_digest(b->s.dir, b->s.name, type, digest) == 0 &&
-	       strcmp(digest, content) == 0;
+	char content[WARD_REVIEW_DIGEST_SIZE];
+	int error; /* of the look at it */
+};
+
+static void look(const struct ward_back *b, struct standing *ret)
+{
+	ret->content[0] = '\0';
+	ret->error = ward_host_stat_at(b->s.dir, b->s.name, &ret->now, &ret->type);
+	if (ret->error == 0 && ret->type == b->d->c.type &&
+		ward_content_digest(b->s.dir, b->s.name, ret->type, ret->content) < 0)
+		ret->content[0] = '\0';
+}
+
+/* It has this content and these permissions. */
+static bool has(
+	const struct ward_back *b, const struct standing *s, const char *content, mode_t mode)
+{
+	return s->error == 0 && s->type == b->d->c.type &&
+	       (S_ISLNK(s->type) || s->now.mode == mode) && *s->content &&
+	       strcmp(s->content, content) == 0;
 }
 
 /* What an undo that was ended had taken out, and not removed yet. */
-static void drop_taken(const struct back *b)
+static void drop_taken(const struct ward_back *b)
 {
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	if (b->s.elsewhere &&
@@ -145,7 +141,7 @@ static void drop_taken(const struct back *b)
  * Where a kept file is a copy, it is written beside first. What lies there before it came to the
  * name is an unfinished copy.
  */
-static int bring_near(const struct back *b)
+static int bring_near(const struct ward_back *b)
 {
 	if (!b->s.elsewhere)
 		return 0;
@@ -154,238 +150,214 @@ static int bring_near(const struct back *b)
 		b->s.keep, b->s.kept, b->d->c.type, b->s.dir, b->s.beside, &b->d->c.base);
 }
 
-static void fail(struct back *b, int r)
+void ward_back_fail(struct ward_back *b, int r)
 {
 	if (r == -ESTALE)
-		end(b, WARD_APPLY_CONFLICT, "somebody changed it at this moment: it was put back");
+		ward_back_end(b, WARD_APPLY_CONFLICT,
+			"somebody changed it at this moment: it was put back");
 	else if (r == -EBUSY)
-		end(b, WARD_APPLY_FAILED,
+		ward_back_end(b, WARD_APPLY_FAILED,
 			"somebody changed it at this moment, and what was there is %s",
 			b->s.elsewhere ? b->s.beside : "kept");
 	else if (r == -EEXIST)
-		end(b, WARD_APPLY_CONFLICT, "the project has another file of this name");
+		ward_back_end(b, WARD_APPLY_CONFLICT, "the project has another file of this name");
 	else
-		end_errno(b, r, "could not be undone");
+		ward_back_errno(b, r, "could not be undone");
 	if (b->s.elsewhere && r != -EBUSY)
 		(void)unlinkat(b->s.dir, b->s.beside, 0);
 }
 
-static void back_changed(struct back *b)
+/* What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL). */
+static void bring_back(struct ward_back *b, const struct ward_review_base *now)
 {
-	struct ward_review_base now;
-	if (has(b, b->d->before, b->d->c.base.mode, &now)) {
-		drop_taken(b);
-		already(b, b->s.dir, b->s.name, "it is as it was");
-		return;
-	}
-	if (!has(b, b->d->c.content, b->d->c.mode, &now)) {
-		end(b, WARD_APPLY_CONFLICT, CHANGED);
-		return;
-	}
 	if (!is_kept(b)) {
-		end(b, WARD_APPLY_FAILED, LOST);
+		ward_back_end(b, WARD_APPLY_FAILED, LOST);
 		return;
 	}
-	if (dry(b))
+	if (ward_back_dry(b))
 		return;
 	int r = bring_near(b);
 	if (r == 0)
-		r = ward_swap_exchange(&b->s, &now);
+		r = now ? ward_swap_exchange(&b->s, now) : ward_swap_add(&b->s);
 	if (r < 0) {
-		fail(b, r);
+		ward_back_fail(b, r);
 		return;
 	}
 	/* What came out is what was applied: the store of the session has it. */
 	(void)unlinkat(b->s.keep, b->s.kept, 0);
-	undone(b, b->s.dir, b->s.name);
+	ward_back_undone(b, b->s.dir, b->s.name);
 }
 
-static void back_added(struct back *b)
+static void back_changed(struct ward_back *b)
 {
-	struct ward_review_base now;
-	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
+	struct standing at;
+	look(b, &at);
+	if (has(b, &at, b->d->before, b->d->c.base.mode)) {
 		drop_taken(b);
-		already(b, -1, NULL, "it is gone");
+		ward_back_already(b, b->s.dir, b->s.name, "it is as it was");
 		return;
 	}
-	if (!has(b, b->d->c.content, b->d->c.mode, &now) || !same_file(&now, &b->d->after)) {
-		end(b, WARD_APPLY_CONFLICT, CHANGED);
+	if (!has(b, &at, b->d->c.content, b->d->c.mode)) {
+		ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
 		return;
 	}
-	if (dry(b))
+	bring_back(b, &at.now);
+}
+
+static void back_added(struct ward_back *b)
+{
+	struct standing at;
+	look(b, &at);
+	if (at.error == -ENOENT) {
+		drop_taken(b);
+		ward_back_already(b, -1, NULL, "it is gone");
 		return;
-	int r = ward_swap_take(&b->s, &now);
+	}
+	if (!has(b, &at, b->d->c.content, b->d->c.mode) || !ward_back_same(&at.now, &b->d->after)) {
+		ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
+		return;
+	}
+	if (ward_back_dry(b))
+		return;
+	int r = ward_swap_take(&b->s, &at.now);
 	if (r < 0) {
-		fail(b, r);
+		ward_back_fail(b, r);
 		return;
 	}
 	(void)unlinkat(b->s.keep, b->s.kept, 0);
-	undone(b, -1, NULL);
+	ward_back_undone(b, -1, NULL);
 }
 
-static void back_removed(struct back *b)
+static void back_removed(struct ward_back *b)
 {
+	struct standing at;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == 0) {
-		if (stood(b, &now, type) &&
-			(b->s.elsewhere ? has(b, b->d->before, b->d->c.base.mode, &now)
-					: !is_kept(b)))
-			already(b, b->s.dir, b->s.name, "it is there");
-		else
-			end(b, WARD_APPLY_CONFLICT, "the project has another file of this name");
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0) {
+		bring_back(b, NULL);
 		return;
 	}
-	if (!is_kept(b)) {
-		end(b, WARD_APPLY_FAILED, LOST);
-		return;
-	}
-	if (dry(b))
-		return;
-	int r = bring_near(b);
-	if (r == 0)
-		r = ward_swap_add(&b->s);
-	if (r < 0) {
-		fail(b, r);
-		return;
-	}
-	(void)unlinkat(b->s.keep, b->s.kept, 0);
-	undone(b, b->s.dir, b->s.name);
+	look(b, &at);
+	if (at.error == 0 && ward_back_stood(b, &at.now, at.type) &&
+		(b->s.elsewhere ? has(b, &at, b->d->before, b->d->c.base.mode) : !is_kept(b)))
+		ward_back_already(b, b->s.dir, b->s.name, "it is there");
+	else
+		ward_back_end(b, WARD_APPLY_CONFLICT, "the project has another file of this name");
 }
 
-static void back_linked(struct back *b)
+/* What an undo that was ended had taken out: another name of a file of the project's. */
+static void drop_link(struct ward_back *b, const struct ward_review_base *link)
+{
+	struct ward_review_base now;
+	const char *name = NULL;
+	mode_t type;
+	int dir = ward_swap_ready(&b->s, &name);
+	if (!b->w->u->dry && ward_host_stat_at(dir, name, &now, &type) == 0 &&
+		ward_back_same(&now, link) && now.nlink > 1)
+		(void)unlinkat(dir, name, 0);
+}
+
+static void back_linked(struct ward_back *b)
 {
 	const struct ward_review_base *link = b->d->c.has_base ? &b->d->c.base : &b->d->after;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT)
-		already(b, -1, NULL, "it is gone");
-	else if (!same_file(&now, link) || now.nlink < 2)
-		end(b, WARD_APPLY_CONFLICT, CHANGED);
-	else if (!dry(b) && unlinkat(b->s.dir, b->s.name, 0) < 0)
-		end_errno(b, -errno, "could not be undone");
-	else if (!b->w->u->dry)
-		undone(b, -1, NULL);
-}
-
-/* --- directories, and names --- */
-
-static void back_mode(struct back *b)
-{
-	struct ward_review_base now;
-	mode_t type;
-	ward_cleanup_fd int fd =
-		openat(b->s.dir, b->s.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int r = fd < 0 ? -errno : ward_host_stat(fd, &now, &type);
-	if (r == 0 && now.mode == b->d->c.base.mode)
-		already(b, b->s.dir, b->s.name, "it is as it was");
-	else if (r == 0 && now.mode != b->d->c.mode)
-		end(b, WARD_APPLY_CONFLICT, "the project's directory has changed since");
-	else if (r == 0 && dry(b))
-		return;
-	else if (r < 0 || fchmod(fd, b->d->c.base.mode) < 0)
-		end_errno(b, r < 0 ? r : -errno, "permissions");
-	else
-		undone(b, b->s.dir, b->s.name);
-}
-
-static void back_mkdir(struct back *b)
-{
-	struct ward_review_base now;
-	mode_t type;
-	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
-	if (r == -ENOENT)
-		already(b, -1, NULL, "it is gone");
-	else if (r < 0 || !same_file(&now, &b->d->after))
-		end(b, WARD_APPLY_CONFLICT, CHANGED);
-	else if (dry(b))
-		return;
-	else if (unlinkat(b->s.dir, b->s.name, AT_REMOVEDIR) == 0)
-		undone(b, -1, NULL);
-	else if (errno == ENOTEMPTY || errno == EEXIST)
-		end(b, WARD_APPLY_CONFLICT, "there are files in it that were not applied");
-	else
-		end_errno(b, -errno, "could not be undone");
-}
-
-static void back_rmdir(struct back *b)
-{
-	struct ward_review_base now;
-	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == 0) {
-		if (S_ISDIR(type))
-			already(b, b->s.dir, b->s.name, "it is there");
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
+		drop_link(b, link);
+		ward_back_already(b, -1, NULL, "it is gone");
+	} else if (!ward_back_same(&now, link) || now.nlink < 2)
+		ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
+	else if (!ward_back_dry(b)) {
+		int r = ward_swap_unlink(&b->s, &now);
+		if (r < 0)
+			ward_back_fail(b, r);
 		else
-			end(b, WARD_APPLY_CONFLICT, "the project has another file of this name");
-		return;
+			ward_back_undone(b, -1, NULL);
 	}
-	if (dry(b))
-		return;
-	if (mkdirat(b->s.dir, b->s.name, 0700) < 0 ||
-		fchownat(b->s.dir, b->s.name, b->d->c.base.uid, b->d->c.base.gid,
-			AT_SYMLINK_NOFOLLOW) < 0 ||
-		fchmodat(b->s.dir, b->s.name, b->d->c.base.mode, 0) < 0)
-		end_errno(b, -errno, "could not be undone");
-	else
-		undone(b, b->s.dir, b->s.name);
-}
-
-static void back_renamed(struct back *b)
-{
-	const struct ward_change *c = &b->d->c;
-	struct ward_review_base now;
-	const char *name = NULL;
-	mode_t type;
-	ward_cleanup_fd int dir = ward_host_parent(b->w->u->roots[c->from_root], c->from, &name);
-	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
-	if (dir >= 0 && r == -ENOENT) {
-		if (ward_host_stat_at(dir, name, &now, &type) == 0 && stood(b, &now, type))
-			already(b, dir, name, "it is where it was");
-		else
-			end(b, WARD_APPLY_CONFLICT, CHANGED);
-		return;
-	}
-	if (dir < 0 || r < 0) {
-		end_errno(b, dir < 0 ? dir : r, "what is to be renamed back");
-		return;
-	}
-	if (!stood(b, &now, type)) {
-		end(b, WARD_APPLY_CONFLICT, CHANGED);
-		return;
-	}
-	if (dry(b))
-		return;
-	if (syscall(SYS_renameat2, b->s.dir, b->s.name, dir, name, RENAME_NOREPLACE) < 0)
-		fail(b, -errno);
-	else
-		undone(b, dir, name);
 }
 
 /* --- in order --- */
 
-static int begin(struct undoing *w, size_t i, struct back *b)
+/* Where files of a directory are that has its old name again. */
+static int find_ways(struct ward_undoing *w)
+{
+	const struct ward_applied *a = w->u->applied;
+	w->ways.v = calloc(a->n ? a->n : 1, sizeof(*w->ways.v));
+	if (!w->ways.v)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct ward_change *c = &a->v[i].c;
+		if (!a->v[i].off && c->kind == WARD_CHANGE_RENAMED && S_ISDIR(c->type))
+			w->ways.v[w->ways.n++] = (struct ward_change){.kind = c->kind,
+				.type = c->type,
+				.root = c->from_root,
+				.path = c->from,
+				.from_root = c->root,
+				.from = c->path};
+	}
+	return ward_moved_find(&w->ways, &w->moved);
+}
+
+/* Of the records of one apply. */
+static int find_gone(struct ward_undoing *w, size_t low, size_t high)
+{
+	const struct ward_applied *a = w->u->applied;
+	ward_moved_clear(&w->gone);
+	free(w->went.v);
+	w->went = (struct ward_review_changes){.v = calloc(high - low, sizeof(*w->went.v))};
+	if (!w->went.v)
+		return -ENOMEM;
+	for (size_t i = low; i < high; i++) {
+		const struct ward_change *c = &a->v[i].c;
+		if (a->v[i].off || a->v[i].undone || c->kind != WARD_CHANGE_RENAMED ||
+			!S_ISDIR(c->type))
+			continue;
+		w->went.v[w->went.n] = *c;
+		w->went.v[w->went.n++].object = (uint32_t)i + 1;
+	}
+	return ward_moved_find(&w->went, &w->gone);
+}
+
+static int begin_elsewhere(struct ward_undoing *w, size_t i, struct ward_back *b)
+{
+	const struct ward_change *c = &w->u->applied->v[i].c;
+	size_t len = strlen(c->path), by, root;
+	while (ward_moved_next(&w->moved, c->root, c->path, &len, &by, &root, b->at)) {
+		if (w->u->roots[root] < 0)
+			continue;
+		int r = ward_swap_begin(
+			&w->place, w->u->roots[root], b->at, (uint32_t)i + 1, &b->s);
+		if (r == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int begin(struct ward_undoing *w, size_t i, struct ward_back *b)
 {
 	const struct ward_done *d = &w->u->applied->v[i];
-	*b = (struct back){.w = w, .i = i, .d = d, .s = {.dir = -1}};
+	*b = (struct ward_back){.w = w, .i = i, .d = d, .s = {.dir = -1}};
 	if (w->u->roots[d->c.root] < 0 || (d->c.from && w->u->roots[d->c.from_root] < 0)) {
-		end(b, WARD_APPLY_REFUSED, "it is of another directory than this project's");
+		ward_back_end(
+			b, WARD_APPLY_REFUSED, "it is of another directory than this project's");
 		return -EXDEV;
 	}
-	int r = ward_swap_begin(w->u->roots[d->c.root], d->c.path, w->undo, (uint32_t)i + 1, &b->s);
+	int r = ward_swap_begin(
+		&w->place, w->u->roots[d->c.root], d->c.path, (uint32_t)i + 1, &b->s);
+	if (r == -ENOENT || r == -ENOTDIR)
+		r = begin_elsewhere(w, i, b);
 	if (r < 0 && w->u->dry)
-		end(b, WARD_APPLY_DONE, "would be undone");
+		ward_back_end(b, WARD_APPLY_DONE, "would be undone");
 	else if (r < 0)
-		end_errno(b, r, "the directory that it lies in");
+		ward_back_errno(b, r, "the directory that it lies in");
 	return r;
 }
 
-static void one(struct undoing *w, size_t i, back_fn fn)
+static void one(struct ward_undoing *w, size_t i, back_fn fn)
 {
-	struct back b;
+	struct ward_back b;
 	if (begin(w, i, &b) == 0)
 		fn(&b);
-	ward_swap_end(&b.s);
 }
 
 static bool settled(enum ward_apply_end e)
@@ -421,38 +393,110 @@ static back_fn way_back(const struct ward_change *c)
 	case WARD_CHANGE_MODE:
 		break;
 	case WARD_CHANGE_ADDED:
-		return dir ? back_mkdir : back_added;
+		return dir ? ward_back_mkdir : back_added;
 	case WARD_CHANGE_MODIFIED:
 		/* In the place of a file of the same kind that is nowhere else now. */
 		return back_changed;
 	case WARD_CHANGE_REMOVED:
-		return dir ? back_rmdir : back_removed;
+		return dir ? ward_back_rmdir : back_removed;
 	case WARD_CHANGE_RENAMED:
-		return back_renamed;
+		return ward_back_renamed;
 	case WARD_CHANGE_LINKED:
 		return back_linked;
 	}
-	return back_mode;
+	return ward_back_mode;
+}
+
+/* --- circles --- */
+
+static bool is_of_circle(void *arg, const struct ward_circle_name *name,
+	const struct ward_review_base *now, mode_t type, bool moved)
+{
+	(void)moved;
+	return type == name->type &&
+	       (ward_back_same(now, name->base) || ward_back_goes_first(arg, name->tag, now));
+}
+
+static void turn_back(void *arg, struct ward_circle_name *names, size_t n)
+{
+	struct ward_undoing *w = arg;
+	struct ward_circle c = {
+		.roots = w->u->roots, .v = names, .n = n, .is = is_of_circle, .arg = w};
+	size_t at = 0;
+	ward_circle_begin(&c);
+	int r = ward_circle_look(&c, &at);
+	const bool was = r == 0 && at == 0;
+	if (r == 0 && !w->u->dry)
+		r = ward_circle_go(&c, &at, 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct ward_done *d = &w->u->applied->v[names[i].tag];
+		struct ward_back b = {.w = w, .i = names[i].tag, .d = d, .s = {.dir = -1}};
+		const char *name = NULL;
+		if (r < 0) {
+			ward_back_end(&b, WARD_APPLY_CONFLICT,
+				"one of the files that changed places: " WARD_BACK_CHANGED);
+			continue;
+		}
+		ward_cleanup_fd int dir =
+			ward_host_parent(w->u->roots[names[i].root], names[i].path, &name);
+		if (was)
+			ward_back_already(&b, dir, dir < 0 ? NULL : name, "it is where it was");
+		else if (!ward_back_dry(&b))
+			ward_back_undone(&b, dir, dir < 0 ? NULL : name);
+	}
+}
+
+/* Names of the records [low, high) that changed places in a circle. */
+static void undo_circles(struct ward_undoing *w, const bool *wanted, size_t low, size_t high)
+{
+	const struct ward_applied *a = w->u->applied;
+	ward_cleanup_free struct ward_circle_move *v = calloc(high - low, sizeof(*v));
+	size_t n = 0;
+	for (size_t i = low; v && i < high; i++) {
+		const struct ward_change *c = &a->v[i].c;
+		if (wanted[i] && !a->v[i].off && !a->v[i].undone && !settled(w->u->ends[i]) &&
+			c->kind == WARD_CHANGE_RENAMED && w->u->roots[c->root] >= 0 &&
+			w->u->roots[c->from_root] >= 0)
+			v[n++] = (struct ward_circle_move){.from_root = c->from_root,
+				.root = c->root,
+				.from = c->from,
+				.path = c->path,
+				.base = &c->base,
+				.type = c->type,
+				.tag = i};
+	}
+	/* Without memory each is looked at by itself, and stays. */
+	if (v)
+		(void)!ward_circle_find(v, n, turn_back, w);
 }
 
 /* The records of one apply, [low, high). Names may wait for one another. */
-static void undo_step(struct undoing *w, const bool *wanted, size_t low, size_t high)
+static void undo_step(struct ward_undoing *w, const bool *wanted, size_t low, size_t high)
 {
 	const struct ward_applied *a = w->u->applied;
+	w->wanted = wanted;
 	for (unsigned round = 0; round < 4; round++) {
 		bool more = true;
+		ward_swap_place_forget(&w->place);
+		/* What an undo that is ended here has not said is found as it is. */
+		ward_undo_log_hold(&w->log, round != 2);
 		for (size_t times = 0; more && times <= high - low; times++) {
 			more = false;
+			if (round == 2)
+				undo_circles(w, wanted, low, high);
 			for (size_t i = high; i-- > low;) {
 				if (!wanted[i] || a->v[i].off || a->v[i].undone ||
 					settled(w->u->ends[i]) || round_of(&a->v[i].c) != round)
 					continue;
+				if (round == 2)
+					ward_swap_place_forget(&w->place);
 				one(w, i, way_back(&a->v[i].c));
 				more = more || settled(w->u->ends[i]);
 			}
 			more = more && round == 2 && !w->u->dry;
 		}
 	}
+	ward_undo_log_hold(&w->log, false);
 }
 
 static bool failed(enum ward_apply_end e)
@@ -461,7 +505,7 @@ static bool failed(enum ward_apply_end e)
 }
 
 /* All of a unit is left as it is, because of the record `of`. */
-static void keep_back(struct undoing *w, const uint32_t *unit, bool *wanted, size_t low,
+static void keep_back(struct ward_undoing *w, const uint32_t *unit, bool *wanted, size_t low,
 	size_t high, size_t of, const char *why)
 {
 	for (size_t i = low; i < high; i++) {
@@ -475,7 +519,7 @@ static void keep_back(struct undoing *w, const uint32_t *unit, bool *wanted, siz
 }
 
 /* As of an apply: units of which a part cannot be undone, or was not named, stay. */
-static int settle_units(struct undoing *w, bool *wanted, size_t low, size_t high)
+static int settle_units(struct ward_undoing *w, bool *wanted, size_t low, size_t high)
 {
 	const struct ward_applied *a = w->u->applied;
 	const size_t n = high - low;
@@ -514,7 +558,7 @@ static int settle_units(struct undoing *w, bool *wanted, size_t low, size_t high
 
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 {
-	struct undoing w = {.u = u, .log = {.fd = -1}};
+	struct ward_undoing w = {.u = u, .log = {.fd = -1}};
 	ward_cleanup_free bool *still = calloc(u->applied->n ? u->applied->n : 1, sizeof(*still));
 	if (!still)
 		return ward_err_sys(err, -ENOMEM, "undo");
@@ -524,14 +568,19 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 	int r = w.undo = ward_applied_dir(u->dir_fd, false);
 	if (r >= 0)
 		r = ward_undo_log_open(w.undo, u->applied->roots, u->applied->n_roots, &w.log);
+	if (r >= 0)
+		r = find_ways(&w);
 	if (r >= 0 && !u->dry)
 		r = ward_applied_recover(w.undo, u->roots, u->applied, &w.log);
+	ward_swap_place_init(&w.place, w.undo);
 	if (r >= 0) {
 		for (size_t high = u->applied->n, low; high; high = low) {
 			low = high;
 			while (low && u->applied->v[low - 1].step == u->applied->v[high - 1].step)
 				low--;
-			r = settle_units(&w, still, low, high);
+			r = find_gone(&w, low, high);
+			if (r == 0)
+				r = settle_units(&w, still, low, high);
 			if (r < 0)
 				break;
 			undo_step(&w, still, low, high);
@@ -540,6 +589,11 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 		if (r == 0 && !u->dry)
 			r = ward_sync_all(u->roots, 16, w.undo);
 	}
+	ward_moved_clear(&w.moved);
+	ward_moved_clear(&w.gone);
+	free(w.ways.v);
+	free(w.went.v);
+	ward_swap_place_forget(&w.place);
 	ward_undo_log_close(&w.log);
 	if (w.undo >= 0)
 		close(w.undo);

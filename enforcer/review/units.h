@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that mean something only together: the state of a git repository, a database with its
- * journals. They are applied together or not at all.
+ * journals. They are applied together or not at all. review.h has ward_units_find().
  */
 #pragma once
 
 #include "enforcer/review/review.h"
 
-/*
- * For each change the number of its unit, from 1, or 0: it stands alone. outside: changes that are
- * no members (NULL: all can be). ret has room for c->n. -ENOMEM.
- */
-int ward_units_find(
-	const struct ward_review_changes *c, const bool *outside, uint32_t *ret) ward_must_check;
 /*
  * In which order content of git comes: objects, then the rest, then references, then HEAD, and the
  * index last, so that nothing names what is not there. 0 to WARD_UNIT_ORDERS - 1.

@@ -218,6 +218,8 @@ static bool absolute_or_empty(const char *s)
 
 int ward_blueprint_decode(const void *data, size_t len, struct ward_blueprint *ret)
 {
+	const uint32_t engine_only = WARD_BLUEPRINT_FOREIGN | WARD_BLUEPRINT_CALLS;
+	const uint32_t zero = WARD_BLUEPRINT_USER_ZERO | WARD_BLUEPRINT_ALL_ZERO;
 	struct ward_blueprint p = {0};
 	struct ward_msg_reader r;
 	ward_msg_reader_init(&r, data, len);
@@ -252,7 +254,8 @@ int ward_blueprint_decode(const void *data, size_t len, struct ward_blueprint *r
 		!p.replay_filter_len != !(p.flags & WARD_BLUEPRINT_REPLAY) ||
 		!p.n_engine != !(p.flags & WARD_BLUEPRINT_ENGINE) ||
 		!p.n_engine_exec != !(p.flags & WARD_BLUEPRINT_FOREIGN) ||
-		(p.flags & WARD_BLUEPRINT_FOREIGN && !(p.flags & WARD_BLUEPRINT_ENGINE))) {
+		(p.flags & engine_only && !(p.flags & WARD_BLUEPRINT_ENGINE)) ||
+		(p.flags & zero && !(p.flags & WARD_BLUEPRINT_CALLS))) {
 		ward_blueprint_clear(&p);
 		return -EBADMSG;
 	}

@@ -181,8 +181,13 @@ enum ward_blueprint_flag {
 	WARD_BLUEPRINT_FOREIGN = 1U << 10,
 	/* Before each execve(2) of its own, wardfs-init says what that is (exec_table.h). */
 	WARD_BLUEPRINT_TELLS = 1U << 11,
+	/* With ENGINE: the container's pid 1 asks for its descriptors (init/call.c). */
+	WARD_BLUEPRINT_CALLS = 1U << 12,
+	/* With CALLS: a user namespace more, or the sandbox's own, has the command's id as 0. */
+	WARD_BLUEPRINT_USER_ZERO = 1U << 13,
+	WARD_BLUEPRINT_ALL_ZERO = 1U << 14,
 };
-#define WARD_BLUEPRINT_FLAGS_ALL 4095U
+#define WARD_BLUEPRINT_FLAGS_ALL 32767U
 
 struct ward_blueprint {
 	uint32_t flags;

@@ -15,6 +15,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/ipc/helper.h"
 
 /* Microseconds: the kernel's default for both versions (cpu.max, cpu.cfs_period_us). */
 #define CPU_PERIOD_US 100000
@@ -62,7 +63,7 @@ static int open_dir(int at, const char *path)
 
 /* --- a session's directory below PARENT/wardfs --- */
 
-static const char inside_name[] = "inside", guard_name[] = "guard";
+static const char inside_name[] = "inside", guard_name[] = "guard", freeze_name[] = "cgroup.freeze";
 
 static int remove_session_dir(int parent, int dir, const char *name)
 {
@@ -71,12 +72,24 @@ static int remove_session_dir(int parent, int dir, const char *name)
 	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
+/* Its supervisor and wardfs-fs were both killed while a step was made: its processes, which end by
+ * themselves then, have to go on for that. */
+static void thaw(int dir)
+{
+	ward_cleanup_fd int inside = open_dir(dir, inside_name);
+	(void)!write_file(dir, freeze_name, "0");
+	if (inside >= 0)
+		(void)!write_file(inside, freeze_name, "0");
+}
+
 /* Removes what nobody holds: a live session's directory is locked, one with processes is busy. */
 static bool remove_stale(int parent, const char *name)
 {
 	ward_cleanup_fd int dir = open_dir(parent, name);
-	return dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0 &&
-	       remove_session_dir(parent, dir, name) == 0;
+	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	thaw(dir);
+	return remove_session_dir(parent, dir, name) == 0;
 }
 
 static void sweep(int parent)
@@ -596,6 +609,25 @@ int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid)
 		if (cg->groups[i].procs >= 0 && cg->groups[i].guard >= 0)
 			r = write_number(cg->groups[i].guard, "cgroup.procs", (uint64_t)pid);
 	return r;
+}
+
+int ward_cgroup_freezer(const struct ward_cgroup *cg, int ret_fds[2])
+{
+	for (size_t i = 0; cg && i < cg->n_groups; i++) {
+		const struct ward_group *g = &cg->groups[i];
+		if (!g->v2 || g->procs < 0)
+			continue;
+		ward_cleanup_fd int freeze =
+			openat(ward_group_inside(g), freeze_name, O_WRONLY | O_CLOEXEC);
+		ward_cleanup_fd int events =
+			openat(ward_group_inside(g), "cgroup.events", O_RDONLY | O_CLOEXEC);
+		if (freeze < 0 || events < 0)
+			return -errno;
+		ret_fds[WARD_FREEZER_FREEZE] = ward_steal_fd(&freeze);
+		ret_fds[WARD_FREEZER_EVENTS] = ward_steal_fd(&events);
+		return 0;
+	}
+	return -ENOENT;
 }
 
 size_t ward_cgroup_poll(const struct ward_cgroup *cg, struct pollfd ret_fds[WARD_CGROUP_POLL_MAX])

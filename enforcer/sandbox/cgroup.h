@@ -101,6 +101,12 @@ size_t ward_cgroup_join(
  */
 int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid) ward_must_check;
 
+/*
+ * Opens the two files by which the session's own processes, and no helpers, are frozen and thawed
+ * (enum ward_freezer of ipc/helper.h has which): the caller's. -ENOENT: no group of v2 has them.
+ */
+int ward_cgroup_freezer(const struct ward_cgroup *cg, int ret_fds[2]) ward_must_check;
+
 /* The present usage. A field without its controller is WARD_USAGE_UNKNOWN. */
 void ward_cgroup_usage(const struct ward_cgroup *cg, struct ward_usage *ret);
 

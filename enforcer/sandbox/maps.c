@@ -21,16 +21,16 @@ static int write_proc(pid_t pid, const char *file, const char *text, size_t len)
 	return fd < 0 ? -errno : ward_fd_write_all(fd, text, len);
 }
 
-int ward_maps_write(
-	pid_t pid, uid_t uid, gid_t gid, const gid_t *groups, size_t n_groups, struct ward_err *err)
+int ward_maps_write(pid_t pid, uid_t uid, gid_t gid, bool zero, const gid_t *groups,
+	size_t n_groups, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf map = WARD_BUF_INIT;
-	ward_buf_printf(&map, "%u %u 1\n", uid, uid);
+	ward_buf_printf(&map, "%u %u 1\n", zero ? 0 : uid, uid);
 	int r = write_proc(pid, "setgroups", "deny", 4);
 	if (r == 0)
 		r = write_proc(pid, "uid_map", map.data, map.len);
 	ward_buf_clear(&map);
-	ward_buf_printf(&map, "%u %u 1\n", gid, gid);
+	ward_buf_printf(&map, "%u %u 1\n", zero ? 0 : gid, gid);
 	for (size_t i = 0; i < n_groups && map.len < GID_MAP_MAX; i++)
 		ward_buf_printf(&map, "%u %u 1\n", groups[i], groups[i]);
 	if (r == 0)

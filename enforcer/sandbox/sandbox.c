@@ -62,6 +62,7 @@ struct ward_sandbox {
 	struct ward_exec_table *told;
 	int inside;	    /* O_PATH of its root; -1 */
 	uint32_t no_probes; /* of an engine */
+	bool zero;	    /* the command's id is 0 in the sandbox's user namespace */
 	bool wants_pty, keep;
 	bool wants_wire;
 	bool probed;  /* all probes held */
@@ -383,7 +384,7 @@ static int give_maps(struct ward_sandbox *sb, struct ward_err *err)
 	if (code < 0)
 		return code;
 	code = ward_maps_write(
-		sb->pid, sb->agent_uid, sb->agent_gid, sb->groups, sb->n_groups, err);
+		sb->pid, sb->agent_uid, sb->agent_gid, sb->zero, sb->groups, sb->n_groups, err);
 	if (code < 0)
 		return code;
 	code = tell(sb, WARD_INIT_MAPPED);
@@ -518,6 +519,7 @@ int ward_sandbox_begin(
 	/* Root reads what it executes, and in a container its owner does. */
 	sb->tells = sb->listen_execs && !sb->root && !spec->engine;
 	sb->no_probes = spec->engine ? spec->engine->no_probes : 0;
+	sb->zero = spec->engine && spec->engine->how & WARD_SANDBOX_ENGINE_ZERO;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;
 	sb->agent_gid = spec->agent_gid;

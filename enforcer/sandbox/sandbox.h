@@ -111,6 +111,21 @@ struct ward_sandbox_programs {
 	const void *user;
 };
 
+struct ward_sandbox_engine_file {
+	const char *name; /* beneath WARD_SANDBOX_ENGINE_BUNDLE */
+	const char *text;
+};
+
+/* What engines need that pass on no descriptors, and manage containers as user 0. With either, argv
+ * runs until the container ends. */
+enum ward_sandbox_engine_how {
+	/* The engine runs in one more user namespace, where the command's id is 0. */
+	WARD_SANDBOX_ENGINE_NESTED = 1U << 0,
+	/* The engine uses the network namespace too, so the sandbox itself maps the command's id
+	 * to 0. Needs root: rootless, wardfs-fs would speak of ids that the sandbox lacks. */
+	WARD_SANDBOX_ENGINE_ZERO = 1U << 1,
+};
+
 /*
  * A container engine, which makes a container of the view (enforcer/container/). It runs within the
  * namespaces, groups and limits of the sandbox, as the command's user, and sees a root of its own:
@@ -121,8 +136,9 @@ struct ward_sandbox_engine {
 	dev_t dev;	     /* of it: refused if it is another file by then */
 	ino_t ino;
 	const char *cgroup; /* where the host has version 2 of the control groups */
-	const char *config; /* config.json of the bundle (OCI runtime specification) */
-	char *const *argv;  /* starts the container and leaves it running; argv[0] is the program */
+	const struct ward_sandbox_engine_file *files; /* of the bundle; ends with a name NULL */
+	char *const *argv; /* starts the container; argv[0] is seen in the root of the engine */
+	uint32_t how;	   /* set of enum ward_sandbox_engine_how; 0: argv leaves it running */
 	/* The container has a kernel of its own: argv runs until the container ends, and this
 	 * stands before each further command. NULL: pid 1 is the container's, and starts them. */
 	char *const *exec_argv;
@@ -135,12 +151,15 @@ struct ward_sandbox_engine {
 /* Our pid 1 in the container, and where the engine has it from. */
 #define WARD_SANDBOX_ENGINE_INIT "/wardfs-init"
 #define WARD_SANDBOX_ENGINE_INSIDE "inside"
+#define WARD_SANDBOX_ENGINE_CALL "call" /* the same, and asks outside for its descriptors */
 #define WARD_SANDBOX_ENGINE_EXEC "exec"
 #define WARD_SANDBOX_ENGINE_NAME "session" /* of the container */
 /* With exec_argv, in the container: what pid 1 and it say to each other, and its blueprint; both
  * lie beneath WARD_SANDBOX_ENGINE_STATE as "talk" and "plan". */
 #define WARD_SANDBOX_ENGINE_TALK "/wardfs-talk"
 #define WARD_SANDBOX_ENGINE_PLAN "/wardfs-plan"
+/* Empty, in the container of an engine that manages containers. */
+#define WARD_SANDBOX_ENGINE_GROUPS "/sys/fs/cgroup"
 /* How many descriptors from 3 on the engine passes to pid 1 of the container. */
 size_t ward_sandbox_engine_fds(size_t n_lifelines, bool replay, bool pty);
 

@@ -32,7 +32,8 @@ int ward_sandbox_spec_check(const struct ward_sandbox_spec *s, struct ward_err *
 			"an image needs a view of its own, a path without "
 			"links, and no list of programs");
 	if (s->engine && (s->layers != WARD_LAYERS_ALL || !s->engine->argv || !s->engine->argv[0] ||
-				 !s->engine->config || !s->engine->cgroup ||
+				 !s->engine->files || !s->engine->cgroup ||
+				 (s->engine->how & WARD_SANDBOX_ENGINE_ZERO && !s->root) ||
 				 !ward_blueprint_path_ok(s->engine->program)))
 		return ward_err_set(err, -EINVAL, "an engine needs all layers and its bundle");
 	if (s->replay && !ward_layers_replay(s->layers))
@@ -78,6 +79,14 @@ int ward_sandbox_groups(const struct ward_sandbox_spec *s, gid_t **ret, size_t *
 	return 0;
 }
 
+static uint32_t engine_flags(const struct ward_sandbox_engine *e)
+{
+	return WARD_BLUEPRINT_ENGINE | (e->exec_argv ? WARD_BLUEPRINT_FOREIGN : 0) |
+	       (e->how ? WARD_BLUEPRINT_CALLS : 0) |
+	       (e->how & WARD_SANDBOX_ENGINE_NESTED ? WARD_BLUEPRINT_USER_ZERO : 0) |
+	       (e->how & WARD_SANDBOX_ENGINE_ZERO ? WARD_BLUEPRINT_ALL_ZERO : 0);
+}
+
 uint32_t ward_sandbox_flags(const struct ward_sandbox_spec *s, bool filtered)
 {
 	bool once = filtered && s->seccomp == WARD_SECCOMP_NO_EXEC;
@@ -86,6 +95,6 @@ uint32_t ward_sandbox_flags(const struct ward_sandbox_spec *s, bool filtered)
 	       (s->root ? WARD_BLUEPRINT_ROOT : 0) |
 	       (s->net == WARD_SANDBOX_NET_WIRE ? WARD_BLUEPRINT_WIRE : 0) |
 	       (s->replay ? WARD_BLUEPRINT_REPLAY : 0) | (s->pty ? WARD_BLUEPRINT_PTY : 0) |
-	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0) | (s->engine ? WARD_BLUEPRINT_ENGINE : 0) |
-	       (s->engine && s->engine->exec_argv ? WARD_BLUEPRINT_FOREIGN : 0);
+	       (s->grouped ? WARD_BLUEPRINT_GROUPED : 0) |
+	       (s->engine ? engine_flags(s->engine) : 0);
 }

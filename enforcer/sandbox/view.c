@@ -460,6 +460,9 @@ static int add_engine_places(
 		ward_view_add(w, i ? WARD_BLUEPRINT_DIR : WARD_BLUEPRINT_FILE, places[i],
 			i ? NULL : "", i ? 0755 : 0555, 0);
 	}
+	/* podman and docker mount one of theirs there, unless something of the view is there. */
+	if (spec->engine->how && !ward_view_find(w, WARD_SANDBOX_ENGINE_GROUPS))
+		ward_view_add(w, WARD_BLUEPRINT_DIR, WARD_SANDBOX_ENGINE_GROUPS, NULL, 0555, 0);
 	return 0;
 }
 
@@ -487,6 +490,9 @@ int ward_view_build(const struct ward_sandbox_spec *spec, uint32_t layers,
 		r = ward_view_hide_sockets(&mounts, &w, err);
 	if (r == 0 && !w.error && spec->link && own_view && !spec->whole)
 		add_other_path(&w, spec->link, spec->link_to);
+	/* podman makes this link where an image lacks it, and nothing can be made in a view. */
+	if (r == 0 && !w.error && spec->image && spec->engine && spec->engine->how)
+		ward_view_add(&w, WARD_BLUEPRINT_LINK, "/etc/mtab", "/proc/mounts", 0, 0);
 	if (r == 0 && !w.error && own_view && spec->image)
 		r = add_image(&w, spec->image, &mounts, err);
 	if (r == 0 && !w.error)

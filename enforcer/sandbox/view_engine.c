@@ -14,6 +14,7 @@
 #include "enforcer/base/cleanup.h"
 
 static const char *const system_dirs[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr"};
+static const char *const managed[] = {"/etc", "/run", "/var"};
 static const char *const devices[] = {"full", "null", "random", "urandom", "zero"};
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -36,8 +37,6 @@ void ward_view_engine(const struct ward_sandbox_spec *spec, struct ward_view_lis
 			add(w, WARD_BLUEPRINT_BIND, system_dirs[i], system_dirs[i], 0,
 				WARD_BLUEPRINT_OPTIONAL);
 	}
-	add(w, WARD_BLUEPRINT_BIND, "/etc/ld.so.cache", "/etc/ld.so.cache", 0,
-		WARD_BLUEPRINT_OPTIONAL);
 	for (size_t i = 0; i < COUNT(devices); i++) {
 		char path[64];
 		snprintf(path, sizeof(path), "/dev/%s", devices[i]);
@@ -47,10 +46,22 @@ void ward_view_engine(const struct ward_sandbox_spec *spec, struct ward_view_lis
 	/* gVisor makes the root of its kernel there. */
 	add(w, WARD_BLUEPRINT_DIR, "/tmp", NULL, 0755, 0);
 	add(w, WARD_BLUEPRINT_TMPFS, WARD_SANDBOX_ENGINE_STATE, NULL, 0700, 0);
-	add(w, WARD_BLUEPRINT_FILE, WARD_SANDBOX_ENGINE_BUNDLE "/config.json", e->config, 0444, 0);
+	for (size_t i = 0; e->files[i].name; i++) {
+		char path[64];
+		snprintf(path, sizeof(path), WARD_SANDBOX_ENGINE_BUNDLE "/%s", e->files[i].name);
+		add(w, WARD_BLUEPRINT_FILE, path, e->files[i].text, 0555, 0);
+	}
+	/* Engines that manage containers keep sockets and states of their own in these. */
+	for (size_t i = 0; e->how && i < COUNT(managed); i++)
+		add(w, WARD_BLUEPRINT_TMPFS, managed[i], NULL, 0700, 0);
+	add(w, WARD_BLUEPRINT_BIND, "/etc/ld.so.cache", "/etc/ld.so.cache", 0,
+		WARD_BLUEPRINT_OPTIONAL);
 	add(w, WARD_BLUEPRINT_BIND, WARD_SANDBOX_ENGINE_INIT, spec->init_program, 0, 0);
 	add(w, WARD_BLUEPRINT_BIND, "/sys/fs/cgroup", e->cgroup, 0, 0);
-	add(w, WARD_BLUEPRINT_BIND, e->argv[0], e->program, 0, WARD_BLUEPRINT_PLAIN);
+	char program[256];
+	snprintf(program, sizeof(program), WARD_SANDBOX_ENGINE_PROGRAM "/%s",
+		strrchr(e->program, '/') + 1);
+	add(w, WARD_BLUEPRINT_BIND, program, e->program, 0, WARD_BLUEPRINT_PLAIN);
 	if (!w->error) {
 		w->v[w->n - 1].dev = e->dev;
 		w->v[w->n - 1].ino = e->ino;

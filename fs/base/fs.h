@@ -37,6 +37,9 @@ struct ward_replay;
 struct ward_questions;
 struct ward_review;
 struct ward_moves;
+struct ward_fs_steps;
+struct ward_steps_queue;
+struct ward_host_ids;
 
 #define WARD_PASSTHROUGH_LEFT 64U
 
@@ -72,18 +75,24 @@ struct ward_fs {
 	enum ward_audit_hash hash;
 	bool casefold; /* this kernel knows casefolded directories: look for them */
 	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not available */
-	struct ward_comm comm;		 /* names of the programs that ask */
-	struct ward_pool *pool;		 /* threads for what may be slow */
-	struct ward_review *review;	 /* NULL: nothing is staged (review/review.h) */
-	struct ward_quotas *quotas;	 /* NULL: in tests that need none */
-	struct ward_replay *replay;	 /* NULL: in tests that need none */
-	struct ward_delay *delay;	 /* requests that wait for their time */
-	struct ward_questions *questions; /* to a person; NULL: `ask` only refuses */
+	/* With host: in its place a pipe for each tree; the read end is -1 when nobody is to get it
+	 * any more. */
+	int awake_read[WARD_TREES_MAX], awake_write[WARD_TREES_MAX];
+	struct ward_comm comm;		      /* names of the programs that ask */
+	struct ward_pool *pool;		      /* threads for what may be slow */
+	struct ward_review *review;	      /* NULL: nothing is staged (review/review.h) */
+	struct ward_fs_steps *steps;	      /* with review (fs_steps.h); of the main thread */
+	struct ward_steps_queue *steps_queue; /* the same (gate/steps_attribute.h) */
+	struct ward_quotas *quotas;	      /* NULL: in tests that need none */
+	struct ward_replay *replay;	      /* NULL: in tests that need none */
+	struct ward_delay *delay;	      /* requests that wait for their time */
+	struct ward_questions *questions;     /* to a person; NULL: `ask` only refuses */
 
 	struct ward_grants *grants; /* of the session (policy/grants.h) */
 
 	struct ward_shares *shares; /* NULL: one owner is served */
 	struct ward_moves *moves;   /* NULL: in tests that need none */
+	struct ward_host_ids *host; /* NULL: nobody registers for us (host_ids.h) */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
 	/* Of POSIX locks (lock_count.h). */

@@ -52,6 +52,11 @@ static int refuse(struct ward_op *op, const struct ward_record_paths *paths, uin
 	return d->error > 0 ? -d->error : -EACCES;
 }
 
+static uint32_t staged(const struct ward_fs_tree *tree)
+{
+	return tree->stages ? WARD_REQUEST_STAGED : 0;
+}
+
 /* Asks for req's rights, then for alt; *d is what decided. */
 static bool allowed(const struct ward_policy *policy, struct ward_request *req, uint32_t alt,
 	struct ward_decision *d)
@@ -165,7 +170,8 @@ static int gate_node(struct ward_op *op, struct ward_node *node, uint32_t rights
 	req = (struct ward_request){
 		.action = WARD_ACTION_ACCESS,
 		.rights = rights,
-		.flags = (node->dir ? WARD_REQUEST_DIR : 0) | ward_beneath_flags(tree, node, NULL),
+		.flags = (node->dir ? WARD_REQUEST_DIR : 0) | staged(tree) |
+			 ward_beneath_flags(tree, node, NULL),
 		.state = states.v[0],
 		.others = states.v + 1,
 		.n_others = states.n - 1,
@@ -246,7 +252,7 @@ uint32_t ward_gate_rights(struct ward_fs_tree *tree, struct ward_node *node)
 		&(const struct ward_request){
 			.action = WARD_ACTION_ACCESS,
 			.rights = WARD_RIGHT_STAT,
-			.flags = (node->dir ? WARD_REQUEST_DIR : 0) |
+			.flags = (node->dir ? WARD_REQUEST_DIR : 0) | staged(tree) |
 				 ward_beneath_flags_locked(tree, node, NULL),
 			.state = states.v[0],
 			.others = states.v + 1,
@@ -342,7 +348,7 @@ int ward_gate_name(struct ward_op *op, struct ward_node *parent, const char *nam
 		.action = action,
 		.rights = rights,
 		.flags = (S_ISDIR(type) ? WARD_REQUEST_DIR : 0) |
-			 (S_ISLNK(type) ? WARD_REQUEST_SYMLINK : 0) |
+			 (S_ISLNK(type) ? WARD_REQUEST_SYMLINK : 0) | staged(tree) |
 			 ward_beneath_flags(tree, parent, name),
 		.state = state,
 		.root = tree->nodes->root_state,
@@ -373,7 +379,8 @@ int ward_gate_unnamed(
 	/* In a place, or beneath one: not at it. */
 	struct ward_request req = {.action = WARD_ACTION_CREATE,
 		.rights = rights,
-		.flags = ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED,
+		.flags = staged(op->tree) |
+			 (ward_beneath_flags(op->tree, parent, NULL) & WARD_REQUEST_COVERED),
 		.fact = WARD_FACT_ABSENT};
 	struct ward_states states;
 	int r = ward_node_states(op->tree->nodes, parent, &states);
@@ -489,7 +496,10 @@ int ward_gate_rename(struct ward_op *op, struct ward_node *parent, const char *n
 		r = name_state(op, parent, name, &from, &grants[0]);
 	if (r == 0)
 		r = name_state(op, parent2, name2, &to, &grants[1]);
-	flags |= ward_beneath_flags(tree, parent, name) | ward_beneath_flags(tree, parent2, name2);
+	if (r == 0)
+		r = ward_granted_rename(op, &paths, grants);
+	flags |= staged(tree) | ward_beneath_flags(tree, parent, name) |
+		 ward_beneath_flags(tree, parent2, name2);
 	if (r == 0) {
 		struct ward_request req = {.action = WARD_ACTION_RENAME,
 			.flags = flags,
@@ -541,9 +551,10 @@ int ward_gate_link(struct ward_op *op, struct ward_node *node, const struct ward
 	 * more. */
 	r = name_state(op, parent2, name2, &to, &grants[1]);
 	if (r == 0) {
+		ward_granted_link(op, node, &grants[1]);
 		const struct ward_request req = {.action = WARD_ACTION_LINK,
 			.flags = (S_ISLNK(file->st.st_mode) ? WARD_REQUEST_SYMLINK : 0) |
-				 (file->st.st_nlink ? WARD_REQUEST_LINKED : 0) |
+				 (file->st.st_nlink ? WARD_REQUEST_LINKED : 0) | staged(tree) |
 				 ward_beneath_flags(tree, node, NULL) |
 				 ward_beneath_flags(tree, parent2, name2),
 			.state = states.v[0],

@@ -103,6 +103,57 @@ static void only_bound(struct ward_op *op, const struct ward_node *node, struct 
 		}
 }
 
+/* --- two names of one operation --- */
+
+static bool serves_alone(void *user, const struct ward_grant_held *g)
+{
+	return ward_question_pairs(user, g->grant.id, NULL);
+}
+
+/* Are there two grants that answer a question about several renames, and different ones of them? */
+static bool crossed(struct ward_op *op, const struct ward_granted v[2])
+{
+	for (unsigned b = 0; b < WARD_RIGHTS_COUNT; b++)
+		for (unsigned c = 0; v[0].by[b] && c < WARD_RIGHTS_COUNT; c++)
+			if (v[1].by[c] && !ward_question_pairs(op->tree->fs, v[0].by[b]->grant.id,
+						  v[1].by[c]->grant.id))
+				return true;
+	return false;
+}
+
+int ward_granted_rename(
+	struct ward_op *op, const struct ward_record_paths *paths, struct ward_granted v[2])
+{
+	struct ward_fs *fs = op->tree->fs;
+	struct ward_granted alone[2];
+	int r;
+
+	if (!crossed(op, v))
+		return 0;
+	r = ward_child_grants_some(
+		op->tree->nodes, paths->node, paths->name, op->pid, serves_alone, fs, &alone[0]);
+	if (r == 0)
+		r = ward_child_grants_some(op->tree->nodes, paths->node2, paths->name2, op->pid,
+			serves_alone, fs, &alone[1]);
+	if (r < 0)
+		return r;
+	/* At one name another grant gives the same: it serves with whatever is at the other name.
+	 */
+	if (alone[1].rights == v[1].rights) {
+		v[1] = alone[1];
+	} else {
+		if (alone[0].rights != v[0].rights)
+			v[1] = alone[1];
+		v[0] = alone[0];
+	}
+	return 0;
+}
+
+void ward_granted_link(struct ward_op *op, const struct ward_node *node, struct ward_granted *v)
+{
+	only_bound(op, node, v);
+}
+
 int ward_granted_node(struct ward_op *op, struct ward_node *node, struct ward_request req,
 	const struct ward_granted_ask *a, struct ward_decision *ret)
 {

@@ -25,6 +25,16 @@ int ward_granted_name(struct ward_op *op, struct ward_request req, const struct 
 	struct ward_decision *ret) ward_must_check;
 
 /*
+ * What grants give at the two names of a rename, v. Takes out what does not serve this one: an
+ * answer about several renames is for each of them, not for the source of one and the target of
+ * another. A negative errno: nothing may be given.
+ */
+int ward_granted_rename(struct ward_op *op, const struct ward_record_paths *paths,
+	struct ward_granted v[2]) ward_must_check;
+/* The same at the new name of a link to node: an answer about a link is for that file. */
+void ward_granted_link(struct ward_op *op, const struct ward_node *node, struct ward_granted *v);
+
+/*
  * Of what was allowed (by_glass: as in struct ward_decision): counts and records the uses of
  * v[0..n) that give one of `rights`. -EDQUOT: one was spent or has ended meanwhile; -EIO.
  */

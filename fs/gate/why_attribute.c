@@ -113,7 +113,8 @@ int ward_why(struct ward_op *op, struct ward_node *node, struct ward_buf *ret)
 	req = (struct ward_request){
 		.action = WARD_ACTION_ACCESS,
 		.rights = WARD_RIGHT_STAT,
-		.flags = node->dir ? WARD_REQUEST_DIR : 0,
+		.flags = (node->dir ? WARD_REQUEST_DIR : 0) |
+			 (op->tree->stages ? WARD_REQUEST_STAGED : 0),
 		.state = states.v[0],
 		.others = states.v + 1,
 		.n_others = states.n - 1,

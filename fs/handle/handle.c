@@ -58,15 +58,12 @@ bool ward_handle_seen(struct ward_nodes *nodes, struct ward_handle *h, const str
 	return !same;
 }
 
-/*
- * What is opened to write is staged already, so that it is open to read. A lock that was taken by
- * the old description stays: a copy of it is kept.
- */
+/* A lock that was taken by the old description stays: a copy of it is kept. */
 static void fresh(struct ward_handle *h)
 {
 	if (h->lock_fd < 0 && atomic_load(&h->locked))
 		h->lock_fd = fcntl(h->fd, F_DUPFD_CLOEXEC, 0);
-	(void)!ward_review_fresh(ward_backing_staged(), h->fd, O_RDONLY);
+	(void)!ward_review_fresh(ward_backing_staged(), h->fd);
 }
 
 void ward_handles_fresh(struct ward_nodes *nodes, const struct ward_file_id *id)

@@ -74,6 +74,13 @@ static int confirm_granted(struct ward_nodes *nodes, const struct ward_handle *h
 	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
 }
 
+static uint32_t rights_of(const struct ward_nodes *nodes, const struct ward_state *s)
+{
+	const struct ward_policy *p = nodes->tree->fs->policy;
+
+	return nodes->tree->stages ? ward_policy_rights_staged(p, s) : ward_policy_rights(p, s);
+}
+
 int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 {
 	struct ward_states states;
@@ -90,7 +97,7 @@ int ward_writers_confirm(struct ward_nodes *nodes, const struct ward_handle *h)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < states.n; i++)
-		rights &= ward_policy_rights(nodes->tree->fs->policy, states.v[i]);
+		rights &= rights_of(nodes, states.v[i]);
 	ward_states_put(nodes, &states);
 	return rights & WARD_RIGHT_WRITE ? 0 : -ESTALE;
 }
@@ -110,7 +117,7 @@ static int check_state(
 {
 	if (!node->n_writers && !node->mapped)
 		return 0;
-	if (ward_policy_rights(nodes->tree->fs->policy, to) & WARD_RIGHT_WRITE)
+	if (rights_of(nodes, to) & WARD_RIGHT_WRITE)
 		return 0;
 	return ending(node) ? -EBUSY : -EXDEV;
 }

@@ -3,33 +3,48 @@
 #include "fs/kernel/passthrough.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "fs/base/fs.h"
 #include "fs/base/fs_confine.h"
 #include "fs/base/fuse_kernel.h"
+#include "fs/kernel/host_ids.h"
 
 static _Thread_local bool settles;
 
-/* With CAP_SYS_ADMIN in effect. A failure leaves the kernel with a reference until the end. */
+/*
+ * With CAP_SYS_ADMIN in effect, or by wardfs-hostd, for which no lock is held. A failure leaves the
+ * kernel with a reference until the end.
+ */
 static void close_left(struct ward_fs_tree *tree)
 {
 	struct ward_passthrough_left *left = &tree->left;
+	uint32_t ids[WARD_PASSTHROUGH_LEFT];
+	unsigned n;
 
 	if (atomic_load(&left->n) == 0)
 		return;
 	pthread_mutex_lock(&left->lock);
-	for (unsigned i = 0; i < atomic_load(&left->n); i++)
-		(void)ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_CLOSE, &left->ids[i]);
+	n = atomic_load(&left->n);
+	memcpy(ids, left->ids, n * sizeof(*ids));
 	atomic_store(&left->n, 0);
 	pthread_mutex_unlock(&left->lock);
+	if (tree->fs->host)
+		ward_host_ids_close(tree->fs->host, tree->dev_fd, ids, n);
+	for (unsigned i = 0; !tree->fs->host && i < n; i++)
+		(void)ioctl(tree->dev_fd, WARD_DEV_IOC_BACKING_CLOSE, &ids[i]);
 }
 
-int ward_passthrough_open(struct ward_fs_tree *tree, int fd, int32_t *ret_id)
+int ward_passthrough_open(struct ward_fs_tree *tree, int fd, int dir, int32_t *ret_id)
 {
 	struct ward_backing_map map = {.fd = fd};
 	struct __user_cap_data_struct before[2];
-	int r = ward_confine_raise(tree->fs, before);
+	int r;
+
+	if (tree->fs->host)
+		return ward_host_ids_open(tree->fs->host, tree->dev_fd, fd, dir, ret_id);
+	r = ward_confine_raise(tree->fs, before);
 
 	if (r < 0)
 		return r;
@@ -83,6 +98,10 @@ void ward_passthrough_settle(struct ward_fs_tree *tree)
 
 	if (atomic_load(&tree->left.n) == 0)
 		return;
+	if (tree->fs->host && !tree->ended) {
+		close_left(tree);
+		return;
+	}
 	if (tree->ended || ward_confine_raise(tree->fs, before) < 0) {
 		/* As if it had been tried: the kernel keeps them until the end. */
 		pthread_mutex_lock(&tree->left.lock);

@@ -13,10 +13,13 @@
 struct ward_fs_tree;
 
 /*
- * An id for the file of fd (O_PATH does). Needs CAP_SYS_ADMIN in the permitted set; it is effective
- * during the ioctl alone. -EPERM: not for us; -ELOOP: the backing is itself stacked too high.
+ * An id for the file of fd. As root O_PATH does, dir is -1, and CAP_SYS_ADMIN must be in the
+ * permitted set; it is effective during the ioctl alone. With wardfs-hostd fd and dir are as
+ * ward_host_ids_open() takes them. -EPERM: not for us; -ELOOP: the backing is itself stacked too
+ * high.
  */
-int ward_passthrough_open(struct ward_fs_tree *tree, int fd, int32_t *ret_id) ward_must_check;
+int ward_passthrough_open(
+	struct ward_fs_tree *tree, int fd, int dir, int32_t *ret_id) ward_must_check;
 
 /*
  * The id is no more. Changing what is in effect takes longer than the ioctl, and where a tree is

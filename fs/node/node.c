@@ -69,6 +69,21 @@ struct ward_handle *ward_node_handles(const struct ward_nodes *nodes, const stru
 	return node ? node->handles : NULL;
 }
 
+struct ward_node *ward_nodes_by_id(
+	struct ward_nodes *nodes, const struct ward_file_id *id, uint32_t type)
+{
+	struct ward_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = find_ino(nodes, id, type);
+	if (!node && type == S_IFDIR && ward_file_id_equal(&nodes->root.id, id))
+		node = &nodes->root;
+	if (node)
+		node->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return node;
+}
+
 /* Locked: nothing leads to the directory any more, and nothing watches it. */
 static void close_dir(struct ward_nodes *nodes, struct ward_node *node)
 {

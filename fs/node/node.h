@@ -100,6 +100,7 @@ struct ward_node {
 	bool mapped : 1;    /* a mapping that may write may live on (writers.h) */
 	bool locked : 1;    /* somebody has asked for a POSIX lock of it (ops_lock.c) */
 	bool fd_kept : 1;   /* removed, with a descriptor (removed_files.h) */
+	bool id_reads : 1;  /* backing_id is for reading alone (backing_id.h) */
 	bool kept;	    /* the kernel may keep its attributes for long (keep_time.h) */
 	bool muted;	    /* its writes may make no events (backing_watch.h) */
 	bool hashed;	    /* in the hash by inode number */
@@ -253,6 +254,10 @@ uint64_t ward_nodes_linked(struct ward_nodes *nodes, const struct ward_file *fil
 /* Locked: the first open handle of that file; NULL: there is none. */
 struct ward_handle *ward_node_handles(
 	const struct ward_nodes *nodes, const struct ward_file_id *id);
+
+/* The node of that file and type (S_IFMT bits), pinned; NULL: the kernel knows of none. */
+struct ward_node *ward_nodes_by_id(
+	struct ward_nodes *nodes, const struct ward_file_id *id, uint32_t type);
 
 /* The number of what is known under a name; 0: nothing is. */
 uint64_t ward_nodes_number(struct ward_nodes *nodes, struct ward_node *parent, const char *name);

@@ -10,8 +10,8 @@
 #include "fs/node/node_names.h"
 
 /* Locked. */
-static int match(struct ward_nodes *nodes, const struct ward_name *at, const char *tail,
-	uint32_t pid, struct ward_granted *ret)
+static int match_some(struct ward_nodes *nodes, const struct ward_name *at, const char *tail,
+	uint32_t pid, ward_grants_some_fn *some, void *user, struct ward_granted *ret)
 {
 	char buf[WARD_NODE_PATH_MAX];
 	size_t len;
@@ -21,8 +21,15 @@ static int match(struct ward_nodes *nodes, const struct ward_name *at, const cha
 	/* Of most paths this is all that is asked, and no clock. */
 	if (!ward_grants_near(nodes->tree->fs->grants, path, len))
 		return 0;
-	return ward_grants_match(
-		nodes->tree->fs->grants, path, len, pid, ward_clock_boot_ns(), ret);
+	return ward_grants_match_some(
+		nodes->tree->fs->grants, path, len, pid, ward_clock_boot_ns(), some, user, ret);
+}
+
+/* Locked. */
+static int match(struct ward_nodes *nodes, const struct ward_name *at, const char *tail,
+	uint32_t pid, struct ward_granted *ret)
+{
+	return match_some(nodes, at, tail, pid, NULL, NULL, ret);
 }
 
 static int room(struct ward_node_grants *g, size_t n)
@@ -99,6 +106,18 @@ int ward_child_grants(struct ward_nodes *nodes, struct ward_node *parent, const 
 			*ret = NULL;
 		}
 	}
+	pthread_mutex_unlock(&nodes->lock);
+	return r;
+}
+
+int ward_child_grants_some(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	uint32_t pid, ward_grants_some_fn *some, void *user, struct ward_granted *ret)
+{
+	int r;
+
+	pthread_mutex_lock(&nodes->lock);
+	r = match_some(
+		nodes, parent == &nodes->root ? NULL : parent->names, name, pid, some, user, ret);
 	pthread_mutex_unlock(&nodes->lock);
 	return r;
 }

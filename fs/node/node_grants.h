@@ -30,3 +30,7 @@ void ward_node_grants_put(struct ward_nodes *nodes, struct ward_node_grants *g);
 int ward_child_grants(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
 	uint32_t pid, const struct ward_state **ret,
 	struct ward_granted *ret_grants) ward_must_check;
+/* The same, of the grants alone for which some() is true; without the state. */
+int ward_child_grants_some(struct ward_nodes *nodes, struct ward_node *parent, const char *name,
+	uint32_t pid, ward_grants_some_fn *some, void *user,
+	struct ward_granted *ret) ward_must_check;

@@ -15,7 +15,6 @@
 #include "fs/handle/writers.h"
 #include "fs/kernel/answer_later.h"
 #include "fs/kernel/forget_queue.h"
-#include "fs/kernel/passthrough.h"
 #include "fs/node/node_links.h"
 #include "fs/ops/inherited_acl.h"
 #include "fs/ops/ops.h"
@@ -24,6 +23,7 @@
 #include "fs/request/fs_records.h"
 #include "fs/request/questions.h"
 #include "fs/request/quota_io.h"
+#include "fs/resolve/backing_id.h"
 #include "fs/resolve/resolve_node.h"
 #include "fs/watch/keep_time.h"
 
@@ -49,44 +49,6 @@ struct ward_want ward_want_from_flags(int flags, bool fresh)
 	return w;
 }
 
-/* The node's backing id, made if it has none. 0: passthrough is not available. */
-static int32_t backing_id(struct ward_fs_tree *tree, struct ward_node *node, int fd, int acc)
-{
-	ward_cleanup_fd int path_fd = -1;
-	int32_t id = 0, old;
-	int r;
-
-	pthread_mutex_lock(&tree->nodes->lock);
-	old = node->backing_id;
-	pthread_mutex_unlock(&tree->nodes->lock);
-	if (old > 0)
-		return old;
-	/* A writable descriptor kept until FORGET would make the file "busy" for execve. */
-	if (acc != O_RDONLY) {
-		struct ward_file file;
-
-		if (ward_resolve_open(tree, node, O_PATH, &path_fd, &file) < 0)
-			return 0;
-		fd = path_fd;
-	}
-	r = ward_passthrough_open(tree, fd, &id);
-	if (r < 0) {
-		/* Not for this process or this backing: the page cache serves as well. */
-		if (r == -EPERM || r == -ELOOP || r == -EOPNOTSUPP || r == -ENOTTY)
-			tree->passthrough = false;
-		return 0;
-	}
-	pthread_mutex_lock(&tree->nodes->lock);
-	old = node->backing_id;
-	if (!old)
-		node->backing_id = id;
-	pthread_mutex_unlock(&tree->nodes->lock);
-	if (!old)
-		return id;
-	ward_passthrough_close(tree, id);
-	return old;
-}
-
 /*
  * A handle that may append only, or that ends with a grant. Beside handles in passthrough (made
  * before the file came here) the kernel takes it if it has their backing id; DIRECT_IO still sends
@@ -106,9 +68,9 @@ static int choose_checked(
 	pthread_mutex_lock(&nodes->lock);
 	do
 		seen = nodes->n_ended;
-	while (node->n_pass && acc != O_WRONLY && ward_ends_late(tree) &&
+	while (node->n_pass && (acc != O_WRONLY || node->id_reads) && ward_ends_late(tree) &&
 		ward_ends_await(nodes, &ends, seen));
-	if (node->n_pass && acc != O_WRONLY) {
+	if (node->n_pass && (acc != O_WRONLY || node->id_reads)) {
 		r = -ETXTBSY;
 	} else if (node->n_pass) {
 		h->paired = true;
@@ -136,8 +98,8 @@ static const char *no_passthrough(
 {
 	if (rated)
 		return "rate: no mapping may write past it";
-	if (!(tree->fs->flags & WARD_FS_PASSTHROUGH))
-		return "passthrough is for sessions that root starts";
+	if (!(tree->fs->flags & (WARD_FS_PASSTHROUGH | WARD_FS_HOST)))
+		return "passthrough is for sessions that root starts, or with wardfs-host.socket";
 	if (tree->fs->hash != WARD_HASH_NONE)
 		return "hash: whether it was written to has to be known";
 	if (!tree->passthrough)
@@ -147,7 +109,8 @@ static const char *no_passthrough(
 	if (weak)
 		return "the file may be appended to: a mapping past us could write anywhere";
 	if (id <= 0)
-		return "the kernel refused passthrough for this file";
+		return tree->fs->host ? "wardfs-hostd registers what is written to, or large"
+				      : "the kernel refused passthrough for this file";
 	return "another handle of the file is cached, and they must agree";
 }
 
@@ -183,11 +146,17 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	}
 	if (tree->passthrough && !weak && !rated && !h->committed && !swaps &&
 		tree->fs->hash == WARD_HASH_NONE)
-		id = backing_id(tree, node, h->fd, acc);
+		id = ward_backing_id(tree, node, h->fd, acc);
+	if (id < 0)
+		return id;
 	pthread_mutex_lock(&tree->nodes->lock);
 	/* Whatever kept us from an id: another thread has opened it with one meanwhile. */
 	if (node->n_pass)
 		id = node->backing_id;
+	if (node->n_pass && node->id_reads && acc != O_RDONLY) {
+		pthread_mutex_unlock(&tree->nodes->lock);
+		return -ETXTBSY;
+	}
 	if (id > 0 && !node->n_cached) {
 		/* DIRECT_IO beside a backing id: what is read and written comes to us, a mapping,
 		 * which makes no file larger, goes to the backing. */
@@ -418,6 +387,8 @@ static int open_node(struct ward_op *op, struct ward_node *node, int flags,
 	/* The kernel has let the owner do it that it was shown, who need not be the file's. */
 	if (r == -EPERM && more & O_NOATIME)
 		r = ward_resolve_open(op->tree, node, w.acc | (more & ~O_NOATIME), &fd, ret_file);
+	if (r == -EACCES && flags & WARD_FMODE_EXEC)
+		r = ward_open_executable(op, node, &fd, ret_file);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(ret_file->st.st_mode))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ways of opening a file share: ops_open.c (OPEN, CREATE) and ops_tmpfile.c. */
+/* What the ways of opening a file share: ops_open.c (OPEN, CREATE), exec_open.c and
+ * ops_tmpfile.c. */
 #pragma once
 
 #include <fcntl.h>
@@ -35,6 +36,14 @@ struct ward_opened {
 };
 int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_opened *o,
 	const struct ward_want *w, struct ward_handle **ret, int32_t *ret_id) ward_must_check;
+
+/*
+ * Opens for execve(2) what the caller may execute but not read. Only where many users share the
+ * tree: there the kernel checks modes itself, and lets nobody trace or dump a process whose program
+ * the caller may not read. Else, and where the caller may not execute it: -EACCES.
+ */
+int ward_open_executable(struct ward_op *op, struct ward_node *node, int *ret_fd,
+	struct ward_file *ret_file) ward_must_check;
 
 /* The parts of the answers; libfuse has none that carries a backing id. */
 struct ward_open_out ward_open_reply(

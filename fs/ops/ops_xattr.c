@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fs/gate/gate.h"
+#include "fs/gate/steps_attribute.h"
 #include "fs/gate/why_attribute.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/ops/ops.h"
@@ -65,7 +66,7 @@ static void reply_bytes(struct ward_op *op, ssize_t n, const char *buf, size_t s
 		(void)fuse_reply_buf(op->req, buf, (size_t)n);
 }
 
-static void reply_why(fuse_req_t req, fuse_ino_t ino, size_t size)
+static void reply_ours(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
 	ward_cleanup_op op = {.acting = false};
@@ -74,7 +75,8 @@ static void reply_why(fuse_req_t req, fuse_ino_t ino, size_t size)
 	if (n == 0)
 		n = ward_gate_node(&op, ward_op_node(&op, ino), WARD_RIGHT_STAT, 0, 0, NULL);
 	if (n == 0)
-		n = ward_why(&op, ward_op_node(&op, ino), &text);
+		n = strcmp(name, WARD_WHY_NAME) ? ward_steps_get(op.tree->fs, name, &text)
+						: ward_why(&op, ward_op_node(&op, ino), &text);
 	if (n == 0)
 		n = (ssize_t)text.len;
 	if (n > XATTR_SIZE_MAX)
@@ -98,10 +100,7 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 		return;
 	}
 	if (kind == XATTR_OURS) {
-		if (!strcmp(name, WARD_WHY_NAME))
-			reply_why(req, ino, size);
-		else
-			(void)fuse_reply_err(req, ENODATA);
+		reply_ours(req, ino, name, size);
 		return;
 	}
 	n = ward_op_begin(&op, req, "getxattr");
@@ -221,6 +220,14 @@ static void op_setxattr(
 	ward_cleanup_op op = {.acting = false};
 	int r = ward_op_begin(&op, req, "setxattr");
 
+	if (r == 0 && kind_of(name) == XATTR_OURS) {
+		r = ward_gate_node(&op, ward_op_node(&op, ino), WARD_RIGHT_STAT, 0, 0, NULL);
+		if (r == 0)
+			r = ward_steps_ask(&op, name, value, size);
+		/* Answered by the main thread. */
+		if (r == 0)
+			return;
+	}
 	if (r == 0)
 		r = change(&op, ward_op_node(&op, ino), name, value, size, flags);
 	ward_op_reply(&op, r);

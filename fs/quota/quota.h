@@ -106,6 +106,15 @@ int ward_quota_make(struct ward_quotas *q, struct ward_quota_domain *d, uint64_t
 	struct ward_quota_hit *hit) ward_must_check;
 void ward_quota_unmake(struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes);
 
+/*
+ * What is in use of all domains now, the caller's (free(3)), NULL: no memory; and: at least that is
+ * in use from now on. For a step back: what was given back as files went is taken again as they
+ * come, by whatever name.
+ */
+struct ward_quota_used;
+struct ward_quota_used *ward_quotas_used(struct ward_quotas *q);
+void ward_quotas_use(struct ward_quotas *q, const struct ward_quota_used *used);
+
 /* --- files; a file is in memory while somebody uses it, and while it is charged or the session's
  */
 

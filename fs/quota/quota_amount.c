@@ -2,6 +2,7 @@
 /* What domains of quotas are charged, and what is left of them. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/clock.h"
@@ -9,6 +10,44 @@
 
 /* No delay is longer; the sum of many is. */
 #define DELAY_MAX (UINT64_C(1) << 62)
+
+struct ward_quota_used {
+	size_t n;
+	struct {
+		struct ward_quota_domain *domain;
+		uint64_t bytes, files;
+	} v[];
+};
+
+struct ward_quota_used *ward_quotas_used(struct ward_quotas *q)
+{
+	struct ward_quota_used *u;
+	size_t n = 0;
+
+	pthread_mutex_lock(&q->lock);
+	for (const struct ward_quota_domain *d = q->domains; d; d = d->next)
+		n++;
+	u = calloc(1, sizeof(*u) + n * sizeof(*u->v));
+	for (struct ward_quota_domain *d = q->domains; u && d; d = d->next) {
+		u->v[u->n].domain = d;
+		u->v[u->n].bytes = d->bytes;
+		u->v[u->n++].files = d->files;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return u;
+}
+
+void ward_quotas_use(struct ward_quotas *q, const struct ward_quota_used *used)
+{
+	pthread_mutex_lock(&q->lock);
+	for (size_t i = 0; used && i < used->n; i++) {
+		struct ward_quota_domain *d = used->v[i].domain;
+
+		d->bytes = d->bytes < used->v[i].bytes ? used->v[i].bytes : d->bytes;
+		d->files = d->files < used->v[i].files ? used->v[i].files : d->files;
+	}
+	pthread_mutex_unlock(&q->lock);
+}
 
 static uint64_t used(const struct ward_quota_domain *d, enum ward_quota_key key)
 {

@@ -12,6 +12,7 @@
 #include "enforcer/policy/grants.h"
 #include "fs/quota/quota.h"
 #include "fs/request/file_digest.h"
+#include "fs/review/steps.h"
 
 #define RULE_TEXT_MAX 1024
 
@@ -241,6 +242,39 @@ int ward_record_expire(struct ward_fs *fs, const struct ward_grant_held *held, c
 	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);
 	ward_event_text(&ev, WARD_TAG_RESULT, result);
 	ward_event_u64(&ev, WARD_TAG_USED, atomic_load(&held->used));
+	return ward_ring_put(fs->ring, &ev);
+}
+
+int ward_record_step(struct ward_fs *fs, const struct ward_record_step *s)
+{
+	char comm[WARD_COMM_MAX], text[WARD_ERR_TEXT_MAX + 160], by[32];
+	struct ward_process news;
+	struct ward_event ev;
+	size_t n;
+
+	ward_event_begin(&ev, WARD_EVENT_STEP);
+	if (s->by->pid) {
+		ward_event_u64(&ev, WARD_TAG_PID, s->by->pid);
+		ward_event_u64(&ev, WARD_TAG_UID, s->by->uid);
+		n = ward_comm_get(&fs->comm, s->by->pid, 0, 0, comm, &news);
+		if (n > 0)
+			ward_event_bytes(&ev, WARD_TAG_COMM, comm, n);
+	} else if (s->by->kind != WARD_STEP_QUIET) {
+		(void)snprintf(by, sizeof(by), "uid %u", s->by->uid);
+		ward_event_text(&ev, WARD_TAG_BY, by);
+	}
+	ward_event_text(&ev, WARD_TAG_ACTION, s->action);
+	ward_event_text(&ev, WARD_TAG_NAME, s->name);
+	ward_event_text(&ev, WARD_TAG_RESULT, s->result);
+	if (s->before)
+		(void)snprintf(text, sizeof(text),
+			"step %u: %zu names and %zu contents changed; step %u has what was there%s%s",
+			s->step, s->names, s->files, s->before, s->text ? ": " : "",
+			s->text ? s->text : "");
+	else
+		(void)snprintf(text, sizeof(text), "step %u%s%s", s->step, s->text ? ": " : "",
+			s->text ? s->text : "");
+	ward_event_text(&ev, WARD_TAG_TEXT, text);
 	return ward_ring_put(fs->ring, &ev);
 }
 

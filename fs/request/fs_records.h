@@ -33,6 +33,16 @@ int ward_record_use(struct ward_op *op, const struct ward_record_paths *paths,
 /* A grant has ended. No request is about it. */
 int ward_record_expire(
 	struct ward_fs *fs, const struct ward_grant_held *held, const char *result) ward_must_check;
+/* A step of a review session: made, gone back to, or refused. by: who asked. */
+struct ward_stepper;
+struct ward_record_step {
+	const char *action, *result; /* "mark", "back"; "begun", "done", "refused" */
+	const struct ward_stepper *by;
+	const char *name, *text; /* or NULL */
+	uint32_t step, before;	 /* 0: none */
+	size_t names, files;	 /* that a step back changed */
+};
+int ward_record_step(struct ward_fs *fs, const struct ward_record_step *s) ward_must_check;
 /* A refusal by [quota]. */
 struct ward_quota_hit;
 int ward_record_quota(struct ward_op *op, const struct ward_record_paths *paths,

@@ -36,7 +36,7 @@ static int enter(struct ward_op *op, const char *action, bool groups)
 	op->asks = op->shown = false;
 	op->n_held = 0;
 	op->may_wait = false;
-	op->question = 0;
+	op->question = op->question_path = 0;
 	asker = op->pid;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;

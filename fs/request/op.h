@@ -29,7 +29,8 @@ struct ward_op {
 	unsigned n_held;
 	/* The kernel holds no lock for this request: it may wait for a person (questions.h). */
 	bool may_wait;
-	uint32_t question; /* the one that its refusal has put, or joined; 0: none */
+	uint32_t question;	/* the one that its refusal has put, or joined; 0: none */
+	uint32_t question_path; /* which of that question's paths it is about */
 };
 
 /*

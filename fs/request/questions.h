@@ -6,6 +6,12 @@
  * and when it goes on it is decided again. Whatever else is refused at once, because the kernel
  * holds a lock for it; tried again after the answer, it succeeds.
  *
+ * A question can be about several paths of one directory: what the same rule leaves to a person,
+ * for the same rights, joins the question that waits there. Operations on two paths join those on
+ * two paths, from the same directory to the same directory. An answer is about the paths that the
+ * person was shown, which are the first ones. What it gives to several renames does not serve a
+ * rename of one's source to another's target.
+ *
  * A question ends with its answer, or at its time. What was refused is not asked again for a while.
  */
 #pragma once
@@ -23,12 +29,17 @@
 /* How long a question stays that nothing waits for. */
 #define WARD_QUESTION_STAYS_NS (600 * WARD_NS_PER_SEC)
 
+/* A path joins a question if its name is plain, it is not longer, and the names that joined have no
+ * more bytes together: they fit into a panel of 24 lines, and the question into its record. */
+#define WARD_QUESTION_JOIN_PATH 512U
+#define WARD_QUESTION_JOIN_NAMES 160U
+
 /* How long one rests that nobody answered. */
 #define WARD_QUESTION_RESTS_NS (60 * WARD_NS_PER_SEC)
 
 struct ward_questions;
 
-/* -ENOMEM. */
+/* -ENOMEM; -EIO: no random key. */
 int ward_questions_new(struct ward_questions **ret) ward_must_check;
 void ward_questions_free(struct ward_questions *q);
 
@@ -50,15 +61,25 @@ bool ward_question_wait(struct ward_op *op, struct ward_delayed *place, ward_del
 void ward_question_waited(struct ward_fs *fs, const void *data);
 
 /*
- * The grant that is to come answers a question. any: for whatever it covers. Else, where that is
- * about an object, the grant gives nothing at any other one. A grant whose binding there was no
- * room for gives nothing.
+ * The grant that is to come answers a question about its path at index (0: the first). any: for
+ * whatever it covers. Else, where that path has an object, the grant gives nothing at any other
+ * one. A grant whose binding there was no room for gives nothing.
  */
-void ward_question_bind(struct ward_fs *fs, uint32_t id, bool any, const char *grant);
+void ward_question_bind(
+	struct ward_fs *fs, uint32_t id, uint32_t index, bool any, const char *grant);
 /* Does this grant answer a question? */
 bool ward_question_answers(struct ward_fs *fs, const char *grant);
+/*
+ * Can these two grants serve the two names of one operation? Not if they answer one question, about
+ * several operations on two paths, and belong to different ones. two NULL: whether `one` can serve
+ * with any other grant.
+ */
+bool ward_question_pairs(struct ward_fs *fs, const char *one, const char *two);
 /* May this grant give something at this object? */
 bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct ward_file_id *object);
+
+/* Does a request wait for a person? */
+bool ward_questions_wait(struct ward_fs *fs);
 
 /*
  * soon: the host is about to sleep. A process that waits for us cannot be frozen, so those that
@@ -69,7 +90,9 @@ bool ward_question_bound(struct ward_fs *fs, const char *grant, const struct war
 void ward_question_sleep(struct ward_fs *fs, bool soon);
 
 /*
- * The supervisor says that a question has an answer: waiting requests go on. A question that was
- * refused is not asked again for rest_ms. id 0: all waiting requests are decided again.
+ * The supervisor says that a question has an answer, about its first n paths: waiting requests go
+ * on. What was refused is not asked again for rest_ms. The other paths are asked about anew. id 0:
+ * all waiting requests are decided again.
  */
-void ward_question_ended(struct ward_fs *fs, uint32_t id, bool refused, uint32_t rest_ms);
+void ward_question_ended(
+	struct ward_fs *fs, uint32_t id, uint32_t n, bool refused, uint32_t rest_ms);

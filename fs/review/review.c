@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,8 +24,11 @@ static void drop(struct ward_review *rv)
 {
 	if (rv->objects_fd >= 0)
 		close(rv->objects_fd);
+	if (rv->bases_fd >= 0)
+		close(rv->bases_fd);
 	if (rv->journal_fd >= 0)
 		close(rv->journal_fd);
+	pthread_mutex_destroy(&rv->steps.writers_lock);
 	pthread_rwlock_destroy(&rv->lock);
 	free(rv);
 }
@@ -39,23 +44,31 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 		return ward_err_sys(err, r, "staged changes");
 	pthread_rwlock_init(&rv->lock, NULL);
 	rv->store_fd = store_fd;
-	rv->objects_fd = rv->journal_fd = -1;
+	rv->objects_fd = rv->bases_fd = rv->journal_fd = rv->steps.fd = -1;
+	pthread_mutex_init(&rv->steps.writers_lock, NULL);
 	rv->next = 1;
+	rv->name_max = NAME_MAX;
 	rv->uid_served = geteuid();
-	if (mkdirat(store_fd, WARD_REVIEW_OBJECTS, 0700) < 0)
+	/* With a branch they are there. */
+	if (mkdirat(store_fd, WARD_REVIEW_OBJECTS, 0700) < 0 &&
+		(errno != EEXIST || faccessat(store_fd, WARD_REVIEW_BRANCH, F_OK, 0) < 0))
+		r = -errno;
+	if (r == 0 && mkdirat(store_fd, WARD_REVIEW_BASES, 0700) < 0)
 		r = -errno;
 	if (r == 0) {
 		rv->objects_fd = openat(store_fd, WARD_REVIEW_OBJECTS,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rv->bases_fd = openat(store_fd, WARD_REVIEW_BASES,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		rv->journal_fd = openat(store_fd, WARD_REVIEW_JOURNAL,
 			O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-		r = rv->objects_fd < 0 || rv->journal_fd < 0 ? -errno : 0;
+		r = rv->objects_fd < 0 || rv->bases_fd < 0 || rv->journal_fd < 0 ? -errno : 0;
 	}
 	if (r == 0)
 		r = ward_review_statx(rv->objects_fd, "", &stx);
 	if (r == 0) {
 		rv->store_dev = ward_review_key_of(&stx).dev;
-		ward_buf_puts(&line, "J 1;");
+		ward_buf_puts(&line, "J 2;");
 		r = ward_review_write(rv, &line);
 	}
 	if (r < 0) {
@@ -70,9 +83,14 @@ int ward_review_add_root(struct ward_review *rv, int root_fd, bool stages, struc
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	const size_t i = rv->n_roots;
+	struct statfs fs;
 	struct statx stx;
 	int r = ward_review_statx(root_fd, "", &stx);
 
+	if (r == 0 && fstatfs(root_fd, &fs) < 0)
+		r = -errno;
+	if (r == 0 && fs.f_namelen > 0 && (size_t)fs.f_namelen < rv->name_max)
+		rv->name_max = (size_t)fs.f_namelen;
 	if (r == 0)
 		r = ward_fd_path(root_fd, &rv->roots[i].path);
 	if (r < 0)
@@ -202,9 +220,31 @@ static int may_list(struct ward_review *rv, const struct ward_review_file *f)
 	return r;
 }
 
-/* 0; WARD_REVIEW_LOWER; or *ret_stage is the host's file, to be staged first. */
-static int open_there(
-	struct ward_review *rv, int dirfd, const char *name, int flags, int *ret_fd, int *ret_stage)
+/* An object is opened; to write, only once a step has what it was. */
+static int open_own(struct ward_review *rv, struct ward_review_file *f, int flags, int *ret_fd,
+	struct ward_review_file **ret_keep)
+{
+	int r;
+
+	if (writes(flags) && ward_steps_needs(rv, f, false)) {
+		*ret_keep = f;
+		return WARD_REVIEW_KEEP;
+	}
+	r = ward_review_open_object(rv, f, flags, ret_fd);
+	if (r == 0 && writes(flags))
+		ward_steps_opened(rv, f);
+	return r;
+}
+
+/*
+ * A way to open. 0; WARD_REVIEW_LOWER; WARD_REVIEW_KEEP; or *ret_stage is the host's file, to be
+ * staged first. Locked for reading.
+ */
+typedef int way_fn(struct ward_review *rv, int fd, const char *name, int flags, int *ret_fd,
+	int *ret_stage, struct ward_review_file **ret_keep);
+
+static int open_there(struct ward_review *rv, int dirfd, const char *name, int flags, int *ret_fd,
+	int *ret_stage, struct ward_review_file **ret_keep)
 {
 	struct ward_review_at at;
 	int r = ward_review_look(rv, dirfd, name, &at);
@@ -222,6 +262,8 @@ static int open_there(
 	}
 	if (!at.file)
 		return WARD_REVIEW_LOWER;
+	if (at.file->staged && writes(flags) && !S_ISDIR(at.file->type))
+		return open_own(rv, at.file, flags, ret_fd, ret_keep);
 	if (S_ISDIR(at.file->type) && at.file->has_lower && at.file->staged && !(flags & O_PATH))
 		r = may_list(rv, at.file);
 	return r < 0 ? r : ward_review_open_at(rv, dirfd, name, &at, flags, ret_fd);
@@ -241,39 +283,57 @@ static int file_of(struct ward_review *rv, int fd, struct statx *stx, struct war
 	key = ward_review_key_of(stx);
 	*ret = ward_review_by_key(rv, &key);
 	*ret_object = *ret && is_object(*ret, stx);
+	/* An object before a step back, and the host's file counts now: that is a step's alone. */
+	if (*ret && !*ret_object && !(*ret)->staged && key.dev == rv->store_dev &&
+		memcmp(&key, &(*ret)->lower, sizeof(key)) != 0)
+		return -ESTALE;
 	return 0;
 }
 
 /* The same of a descriptor. */
-static int reopen_there(struct ward_review *rv, int fd, int flags, int *ret_fd, int *ret_stage)
+static int reopen_there(struct ward_review *rv, int fd, const char *name, int flags, int *ret_fd,
+	int *ret_stage, struct ward_review_file **ret_keep)
 {
 	struct ward_review_file *f = NULL;
 	bool object = false;
 	struct statx stx;
 	int r = file_of(rv, fd, &stx, &f, &object);
 
+	(void)name;
 	if (r != 0)
 		return r;
+	if (object && writes(flags) && ward_steps_needs(rv, f, false)) {
+		*ret_keep = f;
+		return WARD_REVIEW_KEEP;
+	}
+	if (object && writes(flags))
+		ward_steps_opened(rv, f);
 	if (object || (f && f->gone) || S_ISDIR(stx.stx_mode))
 		return WARD_REVIEW_LOWER;
 	if (f && f->staged)
-		return ward_review_open_object(rv, f, flags, ret_fd);
+		return open_own(rv, f, flags, ret_fd, ret_keep);
 	if (!writes(flags) || !S_ISREG(stx.stx_mode))
 		return WARD_REVIEW_LOWER;
 	return ward_review_open_again(fd, flags & ~O_APPEND, ret_stage);
 }
 
-/* name NULL: the file of fd itself. */
-static int open_staged(struct ward_review *rv, int fd, const char *name, int flags, int *ret_fd)
+static int open_staged(
+	struct ward_review *rv, int fd, const char *name, int flags, way_fn *way, int *ret_fd)
 {
 	for (int tries = 0; tries < STAGE_TRIES; tries++) {
+		struct ward_review_file *keep = NULL;
 		ward_cleanup_fd int lower = -1;
 		int r;
 
 		pthread_rwlock_rdlock(&rv->lock);
-		r = name ? open_there(rv, fd, name, flags, ret_fd, &lower)
-			 : reopen_there(rv, fd, flags, ret_fd, &lower);
+		r = way(rv, fd, name, flags, ret_fd, &lower, &keep);
 		pthread_rwlock_unlock(&rv->lock);
+		if (r == WARD_REVIEW_KEEP) {
+			r = ward_steps_keep(rv, keep, false);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (r != 0 || lower < 0)
 			return r;
 		r = ward_review_inside(rv, lower);
@@ -290,12 +350,12 @@ int ward_review_open(
 {
 	if ((flags & O_TMPFILE) == O_TMPFILE || flags & O_CREAT)
 		return ward_review_create(rv, dirfd, name, flags, mode, ret_fd);
-	return open_staged(rv, dirfd, name, flags, ret_fd);
+	return open_staged(rv, dirfd, name, flags, open_there, ret_fd);
 }
 
 int ward_review_reopen(struct ward_review *rv, int fd, int flags, int *ret_fd)
 {
-	return open_staged(rv, fd, NULL, flags, ret_fd);
+	return open_staged(rv, fd, NULL, flags, reopen_there, ret_fd);
 }
 
 int ward_review_shown(struct ward_review *rv, int fd, int *ret_fd)
@@ -351,12 +411,21 @@ int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need, 
 		r = ward_review_inside(rv, fd);
 	if (r == 0)
 		r = may_own(rv, fd, &stx, f, object, need);
+	if (r == 0 && f && f->staged && ward_steps_needs(rv, f, true)) {
+		pthread_rwlock_unlock(&rv->lock);
+		r = ward_steps_keep(rv, f, true);
+		return r < 0 ? r : ward_review_own(rv, fd, need, ret_fd);
+	}
+	if (r == 0)
+		atomic_fetch_add(&rv->steps.all, 1);
 	if (r == 0 && (object || (f && f->gone)))
 		r = f->gone && !object ? -ESTALE : WARD_REVIEW_LOWER;
 	if (r == 0 && S_ISDIR(stx.stx_mode)) {
 		r = f ? 0 : ward_review_declare(rv, fd, NULL, &stx, &f);
 		if (r == 0)
 			r = ward_review_stage_dir(rv, f, fd);
+		if (r == 0)
+			f->attrs = true;
 	}
 	pthread_rwlock_unlock(&rv->lock);
 	if (r == 0 && !S_ISDIR(stx.stx_mode))
@@ -364,19 +433,36 @@ int ward_review_own(struct ward_review *rv, int fd, enum ward_review_need need, 
 	return r == 0 ? ward_review_shown(rv, fd, ret_fd) : r;
 }
 
-int ward_review_fresh(struct ward_review *rv, int fd, int flags)
+/* What is to be in place of the file of fd. */
+static int fresh_there(struct ward_review *rv, int fd, const char *name, int flags, int *ret_fd,
+	int *ret_stage, struct ward_review_file **ret_keep)
 {
 	struct ward_review_file *f = NULL;
-	ward_cleanup_fd int own = -1;
 	bool object = false;
 	struct statx stx;
+	int r = file_of(rv, fd, &stx, &f, &object);
+
+	(void)name;
+	if ((r != 0 && r != -ESTALE) || !f || object || f->gone || !S_ISREG(f->type))
+		return r;
+	if (f->staged)
+		return open_own(rv, f, flags, ret_fd, ret_keep);
+	if (r == 0)
+		return 0;
+	/* The object is one of before a step back, and the host's file counts. */
+	return ward_review_open_lower(rv, f, (flags & ~O_APPEND) | O_NONBLOCK | O_NOCTTY,
+		writes(flags) ? ret_stage : ret_fd);
+}
+
+int ward_review_fresh(struct ward_review *rv, int fd)
+{
+	const int had = fcntl(fd, F_GETFL);
+	ward_cleanup_fd int own = -1;
 	int r;
 
-	pthread_rwlock_rdlock(&rv->lock);
-	r = file_of(rv, fd, &stx, &f, &object);
-	if (r == 0 && f && !object && f->staged && !f->gone && S_ISREG(f->type))
-		r = ward_review_open_object(rv, f, flags, &own);
-	pthread_rwlock_unlock(&rv->lock);
+	if (had < 0)
+		return -errno;
+	r = open_staged(rv, fd, NULL, had & (O_ACCMODE | O_APPEND), fresh_there, &own);
 	/* The number stays: whoever uses it meanwhile has the one or the other. */
 	if (r == 0 && own >= 0 && dup3(own, fd, O_CLOEXEC) < 0)
 		r = -errno;
@@ -393,7 +479,9 @@ bool ward_review_unstaged(struct ward_review *rv, int fd)
 	pthread_rwlock_rdlock(&rv->lock);
 	r = file_of(rv, fd, &stx, &f, &object);
 	pthread_rwlock_unlock(&rv->lock);
-	return r == 0 && !object && (f || ward_review_inside(rv, fd) == 0);
+	if (r == 0 && object)
+		return f->borrowed || (f->no_object && ward_steps_may_return(rv, f));
+	return r == 0 && (f || ward_review_inside(rv, fd) == 0);
 }
 
 int ward_review_lock_fd(struct ward_review *rv, int fd)

@@ -51,6 +51,12 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 int ward_review_add_root(
 	struct ward_review *rv, int root_fd, bool stages, struct ward_err *err) ward_must_check;
 /*
+ * After the roots: what the session begins with, where it goes on from another one. Without a
+ * `branch` in the store there is nothing to do. -EBADMSG: it is damaged; -ESTALE: it is of other
+ * trees.
+ */
+int ward_review_load(struct ward_review *rv, struct ward_err *err) ward_must_check;
+/*
  * fn(user, id) is called, without a lock, when the host's file id was staged: descriptors that are
  * open on it are to be exchanged (ward_review_fresh()).
  */
@@ -80,9 +86,11 @@ enum ward_review_need {
  */
 int ward_review_own(
 	struct ward_review *rv, int fd, enum ward_review_need need, int *ret_fd) ward_must_check;
-/* Makes an open descriptor of a file that has been staged since lead to the object. */
-int ward_review_fresh(struct ward_review *rv, int fd, int flags) ward_must_check;
-/* Is it a file of the host's that is not staged, and may be one day? */
+/* Makes an open descriptor of a file that has been staged since, or gone back to what it was at a
+ * step, lead to what the session sees, with the same rights. */
+int ward_review_fresh(struct ward_review *rv, int fd) ward_must_check;
+/* May another file come in its place? One of the host's that may be staged one day; or one that was
+ * removed, and may come back by a step back. */
 bool ward_review_unstaged(struct ward_review *rv, int fd);
 /* The host's file of a staged one, to be locked: locks taken before it was staged are there. -1:
  * there is none. The caller's. */

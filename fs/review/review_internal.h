@@ -9,10 +9,28 @@
 
 #include "enforcer/base/buf.h"
 #include "enforcer/ipc/helper.h"
+#include "fs/review/journal.h"
 #include "fs/review/review.h"
+#include "fs/review/steps.h"
 
 #define WARD_REVIEW_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 #define WARD_REVIEW_NAME 16U /* of an object: a number, and NUL */
+
+/* A path beneath the tree `root`; NULL: there is none. */
+struct ward_review_path {
+	size_t root;
+	char *text;
+};
+
+/* The content of a file at a step: steps/STEP/NUMBER, or that of the host's file. */
+struct ward_review_kept {
+	struct ward_review_kept *next; /* of an earlier step */
+	uint32_t step;
+	bool borrowed;		     /* as that of a file */
+	bool lower;		     /* it was not staged then */
+	uint64_t bytes;		     /* that the copy takes */
+	struct timespec lower_ctime; /* of the file: the host's that it comes from */
+};
 
 /* A file of the host or of the store. */
 struct ward_review_key {
@@ -42,6 +60,27 @@ struct ward_review_file {
 	struct ward_review_names names; /* of a directory: those that differ from the host's */
 	size_t n_names;
 	struct ward_review_file *lower_next, *object_next, *all_next;
+
+	/* Steps (steps.h). */
+	uint32_t born;	/* the last step when it was made: it is in none up to that */
+	bool shared;	/* its object is a kept content, too: the same inode */
+	bool loaded;	/* the session began with it */
+	bool secret;	/* who made it counts for who sees it (struct ward_back_calls) */
+	bool borrowed;	/* its object is another session's, too: never written to */
+	bool no_object; /* it was removed, and no step has it */
+	bool lingers;	/* gone, and its object is there for those alone who have it open */
+	bool attrs;	/* a directory: the session has set attributes */
+	/* This is no file, but the key that the object of this one had before a step back. */
+	struct ward_review_file *alias;
+	atomic_bool opened;	       /* to write, and listed among steps.writers */
+	struct ward_review_kept *kept; /* newest first */
+	/* While a step back, or a list of changes, is made (steps_paths.c): */
+	struct ward_review_name *at; /* some name that leads to it */
+	bool left;		     /* its place on the host leads elsewhere, or to nothing */
+	bool changing;
+	uint32_t seen_round;
+	struct ward_review_path seen, before;
+	int net; /* names of a directory that came, less those that went */
 };
 
 struct ward_review_name {
@@ -59,11 +98,45 @@ struct ward_review_table {
 	size_t n, mask;
 };
 
+struct ward_steps_one {
+	struct ward_step_seen seen;
+	size_t n_undo; /* names that had changed before */
+};
+
+/* What a name led to before it changed. */
+struct ward_review_undo {
+	struct ward_review_file *dir, *before, *was;
+	char *name;
+};
+
+/* Locked as the rest, but for `writers`. */
+struct ward_steps_all {
+	int fd;		/* steps/; -1: there has been no step */
+	uint32_t last;	/* of those that are not given up; 0: none */
+	uint32_t given; /* the last number that a step has had */
+	struct ward_steps_one *v[WARD_STEPS_MAX];
+	size_t n;
+	struct ward_review_undo *undo; /* since the first step */
+	size_t n_undo, room_undo;
+	uint64_t bytes;	  /* kept */
+	uint64_t changes; /* since the last step */
+	atomic_uint_fast64_t all;
+	uint32_t round; /* of seen_round */
+	struct ward_steps_news back;
+	pthread_mutex_t writers_lock; /* the innermost */
+	struct ward_review_file **writers;
+	size_t n_writers, room_writers;
+	bool writers_lost; /* some may be missing there */
+	bool lingering;	   /* there may be objects that ward_steps_lingers() kept */
+};
+
 struct ward_review {
 	pthread_rwlock_t lock; /* protects what follows, but for the numbers */
-	int store_fd, objects_fd, journal_fd;
+	int store_fd, objects_fd, bases_fd, journal_fd;
 	off_t journal_len;
+	bool owes_end; /* `D` could not be written: before what is written next */
 	uint64_t store_dev;
+	size_t name_max;  /* of a name in any of the trees */
 	uid_t uid_served; /* whom the process acts as: it may not ask while it serves */
 	uint32_t next;	  /* the number of the next file */
 	atomic_uint next_copy;
@@ -78,7 +151,11 @@ struct ward_review {
 	struct ward_review_file *all;
 	void (*on_staged)(void *user, const struct ward_file_id *id);
 	void *user;
+	struct ward_steps_all steps;
 };
+
+/* What open and change functions answer where the content of *ret_keep is to be kept first. */
+#define WARD_REVIEW_KEEP 2
 
 /* --- review_table.c: memory alone; the lock is held --- */
 struct ward_review_key ward_review_key_of(const struct statx *stx);
@@ -90,6 +167,8 @@ struct ward_review_name *ward_review_find(
 struct ward_review_file *ward_review_file_new(struct ward_review *rv, mode_t type);
 void ward_review_hash_lower(struct ward_review *rv, struct ward_review_file *f);
 void ward_review_hash_object(struct ward_review *rv, struct ward_review_file *f);
+/* f->object leads nowhere any more. */
+void ward_review_unhash_object(struct ward_review *rv, struct ward_review_file *f);
 struct ward_review_name *ward_review_name_new(
 	struct ward_review *rv, struct ward_review_file *dir, const char *name);
 void ward_review_name_free(struct ward_review *rv, struct ward_review_name *n);
@@ -107,6 +186,10 @@ void ward_review_put_name(struct ward_buf *line, const struct ward_review_file *
 	const char *name, const struct ward_review_file *file, const struct ward_review_file *was);
 void ward_review_put_root(struct ward_buf *line, size_t i, const char *path);
 int ward_review_write(struct ward_review *rv, struct ward_buf *line) ward_must_check;
+/* So many bytes more can be written, whatever is left on the disk then. */
+int ward_review_reserve(struct ward_review *rv, size_t bytes) ward_must_check;
+void ward_review_put_staged(
+	struct ward_buf *line, const struct ward_review_file *f, const struct statx *base);
 
 /* --- review_lower.c: the host's files --- */
 int ward_review_statx(int dirfd, const char *name, struct statx *ret) ward_must_check;
@@ -129,9 +212,26 @@ int ward_review_open_lower(const struct ward_review *rv, const struct ward_revie
 /* Opens the file of an O_PATH descriptor. */
 int ward_review_open_again(int fd, int flags, int *ret_fd) ward_must_check;
 
-/* --- review_copy.c: objects --- */
+/* --- review_object.c --- */
+struct timespec ward_review_time(const struct statx_timestamp *t);
+/* size bytes with their holes. 1: to shares the blocks of from; 0: it has a copy. */
+int ward_review_copy_content(int from, int to, off_t size) ward_must_check;
+int ward_review_copy_xattrs(int from, int to) ward_must_check;
+/* Owner, mode, times; to is O_PATH. */
+int ward_review_copy_attributes(int to, const struct statx *st) ward_must_check;
 int ward_review_open_object(const struct ward_review *rv, const struct ward_review_file *f,
 	int flags, int *ret_fd) ward_must_check;
+/*
+ * Makes to_name in `to` what from_name in `from` is: content, attributes. *ret_bytes: those that
+ * were copied; 0 where blocks are shared.
+ */
+int ward_review_clone(int from, const char *from_name, int to, const char *to_name,
+	uint64_t *ret_bytes) ward_must_check;
+/* Gives the file `name` in `at` the content and attributes of the open or O_PATH file `from`, in
+ * place; of a directory, attributes alone, and its times are those of now. */
+int ward_review_overwrite(int from, int at, const char *name) ward_must_check;
+
+/* --- review_copy.c: objects --- */
 /* The object is there: looked at, and in the journal. Locked for writing. */
 int ward_review_placed(struct ward_review *rv, struct ward_review_file *f,
 	const struct statx *base) ward_must_check;
@@ -140,6 +240,95 @@ int ward_review_stage_dir(
 	struct ward_review *rv, struct ward_review_file *dir, int lower_fd) ward_must_check;
 /* Stages the file of fd, which is not a directory. No lock is held. */
 int ward_review_copy_up(struct ward_review *rv, int fd) ward_must_check;
+
+/* --- review_content.c: no lock is held, but for ward_review_base_keep() --- */
+/* Has nobody written to it in between? */
+bool ward_review_same_times(const struct statx *a, const struct statx *b);
+/* bases/ (journal.h): copies size bytes to a name for the moment. False: there is no copy. */
+bool ward_review_base_begin(
+	struct ward_review *rv, int from, off_t size, char ret[WARD_REVIEW_NAME]) ward_must_check;
+/* It is what f had in it, from now on, unless that is known. */
+void ward_review_base_keep(
+	struct ward_review *rv, const struct ward_review_file *f, const char *begun);
+void ward_review_base_drop(struct ward_review *rv, const char *begun);
+
+/* --- steps_keep.c --- */
+/* A name in dir is about to lead elsewhere: room to remember it. Locked for writing. */
+int ward_steps_room(struct ward_review *rv) ward_must_check;
+/* It does. name's bytes are copied by ward_steps_room()'s caller. */
+void ward_steps_note(struct ward_review *rv, struct ward_review_file *dir, char *name,
+	struct ward_review_file *before, struct ward_review_file *was);
+/* Must the content, or of a directory the attributes, be kept before they change? Locked. */
+bool ward_steps_needs(const struct ward_review *rv, const struct ward_review_file *f, bool attrs);
+/* Keeps it. No lock is held. */
+int ward_steps_keep(struct ward_review *rv, struct ward_review_file *f, bool attrs) ward_must_check;
+/* The host's file was staged: it was not, at the last step. Locked for writing. */
+void ward_steps_staged(struct ward_review *rv, struct ward_review_file *f);
+/* f was opened to write. Locked for reading, at least. */
+void ward_steps_opened(struct ward_review *rv, struct ward_review_file *f);
+/* Looks at some that were, and forgets those that nobody has open to write any more. Locked for
+ * writing. */
+void ward_steps_trim(struct ward_review *rv);
+/* No name leads to f: is its object what a step has? Locked. */
+bool ward_steps_holds(const struct ward_review *rv, const struct ward_review_file *f);
+/* Is f in some step, so that a step back may bring it back? Locked. */
+bool ward_steps_may_return(const struct ward_review *rv, const struct ward_review_file *f);
+/*
+ * No name leads to f, and no step needs its object. Does it stay nevertheless? Who has it open has
+ * that inode, perhaps in passthrough, and the kernel takes no second one for the same file. Locked
+ * for writing.
+ */
+bool ward_steps_lingers(struct ward_review *rv, const struct ward_review_file *f);
+/* What was kept of f at that step, or at the first one behind it; NULL: nothing, or f was not there
+ * yet. */
+struct ward_review_kept *ward_steps_kept_from(const struct ward_review_file *f, uint32_t step);
+int ward_steps_add_kept(struct ward_review *rv, struct ward_review_file *f, uint32_t step,
+	bool lower, uint64_t bytes) ward_must_check;
+/* May somebody have it open? lease: F_RDLCK: to write; F_WRLCK: at all. Locked for writing. */
+bool ward_steps_is_open(struct ward_review *rv, const struct ward_review_file *f, int lease);
+/* The object of f is another inode: descriptors of the one before stand for f still. */
+int ward_steps_known_anew(struct ward_review *rv, struct ward_review_file *f) ward_must_check;
+/* It has none any more. */
+void ward_steps_leave_alias(struct ward_review *rv, struct ward_review_file *f);
+/* objects/N is no kept content any more. Locked for writing. */
+int ward_steps_detach(
+	struct ward_review *rv, struct ward_review_file *f, const char *copy) ward_must_check;
+/* "STEP/NUMBER". */
+#define WARD_STEPS_NAME 24U
+void ward_steps_name(uint32_t step, const struct ward_review_file *f, char ret[WARD_STEPS_NAME]);
+
+/* --- steps.c --- */
+/* The last step is given up. */
+int ward_steps_give_up_last(struct ward_review *rv) ward_must_check;
+int ward_steps_mark_locked(struct ward_review *rv, const struct ward_step_asked *asked,
+	size_t n_undo, uint32_t *ret_id, struct ward_err *err) ward_must_check;
+
+/* --- steps_paths.c. Locked for writing. --- */
+/* Finds out where everything is: before ward_steps_path(). -ENOMEM. */
+struct ward_steps_moved;
+int ward_steps_paths_begin(struct ward_review *rv, struct ward_steps_moved **ret) ward_must_check;
+/* f's path as the session sees it, or NULL; borrowed until the end. -ENOMEM. */
+int ward_steps_path(struct ward_review *rv, struct ward_steps_moved *m, struct ward_review_file *f,
+	const struct ward_review_path **ret) ward_must_check;
+void ward_steps_paths_end(struct ward_review *rv, struct ward_steps_moved *m);
+/* Goes on with the places of now; f->before stays. *m is another one. -ENOMEM. */
+int ward_steps_paths_again(struct ward_review *rv, struct ward_steps_moved **io_m) ward_must_check;
+
+/* --- steps_content.c. Locked for writing. --- */
+/*
+ * What takes room and can fail, before the journal says that the step back is done: what f has now
+ * is kept, where its object is to be written over. Adds the bytes that writing takes. f, k, before
+ * as of ward_steps_restore().
+ */
+int ward_steps_prepare(struct ward_review *rv, struct ward_review_file *f,
+	const struct ward_review_kept *k, uint32_t before, uint64_t *io_bytes) ward_must_check;
+/* f's content becomes what was kept, k. before: the step for what it has now. Where the host's file
+ * was copied once more, `S` is appended to line. */
+int ward_steps_restore(struct ward_review *rv, struct ward_review_file *f,
+	const struct ward_review_kept *k, uint32_t before, struct ward_buf *line) ward_must_check;
+/* That failed: the object stays what it is, and an `S` that says so is appended to line. */
+void ward_steps_left(struct ward_review *rv, struct ward_review_file *f,
+	const struct ward_review_kept *k, uint32_t before, struct ward_buf *line);
 
 /* --- review_look.c: what stands at a name. Locked. --- */
 struct ward_review_at {

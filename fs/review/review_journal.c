@@ -3,6 +3,7 @@
 #include "fs/review/journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -26,12 +27,27 @@ static void put_base(struct ward_buf *b, const struct statx *st)
 		ns_of(&st->stx_mtime), ns_of(&st->stx_ctime));
 }
 
+/* What a step back could not write. */
+static int write_end(struct ward_review *rv)
+{
+	static const char end[] = "D;\n";
+	const int r = rv->owes_end ? ward_fd_write_all(rv->journal_fd, end, sizeof(end) - 1) : 0;
+
+	if (r < 0)
+		(void)!ftruncate(rv->journal_fd, rv->journal_len);
+	else if (rv->owes_end)
+		rv->journal_len += (off_t)sizeof(end) - 1;
+	rv->owes_end = rv->owes_end && r < 0;
+	return r;
+}
+
 int ward_review_write(struct ward_review *rv, struct ward_buf *line)
 {
-	int r;
+	int r = write_end(rv);
 
 	ward_buf_putc(line, '\n');
-	r = ward_buf_error(line);
+	if (r == 0)
+		r = ward_buf_error(line);
 	if (r == 0 && (uint64_t)rv->journal_len + line->len > WARD_REVIEW_JOURNAL_MAX)
 		r = -EDQUOT;
 	if (r == 0)
@@ -44,6 +60,14 @@ int ward_review_write(struct ward_review *rv, struct ward_buf *line)
 	}
 	ward_buf_clear(line);
 	return r;
+}
+
+int ward_review_reserve(struct ward_review *rv, size_t bytes)
+{
+	if (fallocate(rv->journal_fd, FALLOC_FL_KEEP_SIZE, rv->journal_len, (off_t)bytes) == 0 ||
+		errno == EOPNOTSUPP)
+		return 0;
+	return -errno;
 }
 
 int ward_review_log_file(
@@ -63,17 +87,23 @@ int ward_review_log_file(
 	return ward_review_write(rv, &line);
 }
 
+void ward_review_put_staged(
+	struct ward_buf *line, const struct ward_review_file *f, const struct statx *base)
+{
+	ward_buf_printf(line, "S %u ", f->number);
+	if (base)
+		put_base(line, base);
+	else
+		ward_buf_putc(line, '-');
+	ward_buf_putc(line, ';');
+}
+
 int ward_review_log_staged(
 	struct ward_review *rv, const struct ward_review_file *f, const struct statx *base)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 
-	ward_buf_printf(&line, "S %u ", f->number);
-	if (base)
-		put_base(&line, base);
-	else
-		ward_buf_putc(&line, '-');
-	ward_buf_putc(&line, ';');
+	ward_review_put_staged(&line, f, base);
 	return ward_review_write(rv, &line);
 }
 
@@ -104,5 +134,14 @@ void ward_review_put_root(struct ward_buf *line, size_t i, const char *path)
 
 int ward_review_sync(struct ward_review *rv)
 {
+	int r = 0;
+
+	if (rv->owes_end) {
+		pthread_rwlock_wrlock(&rv->lock);
+		r = write_end(rv);
+		pthread_rwlock_unlock(&rv->lock);
+	}
+	if (r < 0)
+		return r;
 	return fdatasync(rv->journal_fd) < 0 || fsync(rv->objects_fd) < 0 ? -errno : 0;
 }

@@ -53,6 +53,9 @@ int ward_review_look(
 	}
 	if (ret->dir && ret->dir->gone)
 		return -ENOENT;
+	/* The host is not asked about names in directories that it does not have. */
+	if (strlen(name) > rv->name_max)
+		return -ENAMETOOLONG;
 	ret->entry = ward_review_find(rv, ret->dir, name);
 	if (ret->entry) {
 		ret->file = ret->entry->file;

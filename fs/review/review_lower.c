@@ -101,6 +101,7 @@ int ward_review_declare(struct ward_review *rv, int fd, const char *name, const 
 	f->path = full;
 	f->root = root;
 	f->has_lower = true;
+	f->born = 0;
 	f->lower = key;
 	f->id = (struct ward_file_id){.ino = key.ino, .btime_ns = key.btime_ns};
 	f->lower_nlink = stx->stx_nlink;

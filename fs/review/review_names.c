@@ -25,11 +25,13 @@ struct change {
 	struct ward_review_at at;
 	int object; /* O_PATH, of the directory's object */
 	struct ward_review_file *was;
-	bool made; /* the entry was not there before */
+	bool made;  /* the entry was not there before */
+	char *undo; /* the name, for a step back; NULL: there is no step */
 };
 
 static void change_end(struct change *c)
 {
+	free(c->undo);
 	if (c->object >= 0)
 		close(c->object);
 }
@@ -105,10 +107,35 @@ static void touch(const struct change *c)
 	(void)syscall(SYS_utimensat, c->object, "", now, AT_EMPTY_PATH);
 }
 
+/*
+ * Its st_ctime changes with its names, as far as it is ours: by setting what it has. Links have no
+ * permissions, and files would lose setuid by another owner.
+ */
+static void touch_file(struct ward_review *rv, const struct ward_review_file *f)
+{
+	ward_cleanup_fd int fd = -1;
+	char path[40];
+	struct stat st;
+
+	if (f->gone || !f->staged || ward_review_open_object(rv, f, O_PATH, &fd) < 0)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (S_ISLNK(f->type))
+		(void)!fchownat(fd, "", (uid_t)-1, (gid_t)-1, AT_EMPTY_PATH);
+	else if (fstat(fd, &st) == 0)
+		(void)!fchmodat(AT_FDCWD, path, st.st_mode & 07777, 0);
+}
+
 /* Room for the entry, before the journal has it. */
 static int prepare(struct ward_review *rv, struct change *c, const struct ward_review_file *file,
 	struct ward_buf *line)
 {
+	int r = rv->steps.last ? ward_steps_room(rv) : 0;
+
+	if (r == 0 && rv->steps.last && !c->undo && !(c->undo = strdup(c->name)))
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
 	if (!c->at.entry && file != c->was) {
 		c->at.entry = ward_review_name_new(rv, c->at.dir, c->name);
 		if (!c->at.entry)
@@ -122,8 +149,13 @@ static int prepare(struct ward_review *rv, struct change *c, const struct ward_r
 
 static void commit(struct ward_review *rv, struct change *c, struct ward_review_file *file)
 {
+	rv->steps.changes++;
+	atomic_fetch_add(&rv->steps.all, 1);
 	if (!c->at.entry)
 		return;
+	if (c->undo)
+		ward_steps_note(rv, c->at.dir, c->undo, c->at.entry->file, c->was);
+	c->undo = NULL;
 	c->at.entry->file = file;
 	if (file == c->was)
 		ward_review_name_free(rv, c->at.entry);
@@ -151,12 +183,22 @@ static int set_name(struct ward_review *rv, struct change *c, struct ward_review
 	return r;
 }
 
-static void remove_object(struct ward_review *rv, const struct ward_review_file *f)
+static void remove_object(struct ward_review *rv, struct ward_review_file *f)
 {
 	char name[WARD_REVIEW_NAME];
 
+	/* A step back would need it. */
+	if (ward_steps_holds(rv, f))
+		return;
+	/* A file that comes back has to be the one that those have who have it open. */
+	if (ward_steps_lingers(rv, f)) {
+		f->lingers = rv->steps.lingering = true;
+		return;
+	}
 	ward_review_object_name(f, name);
 	(void)unlinkat(rv->objects_fd, name, S_ISDIR(f->type) ? AT_REMOVEDIR : 0);
+	f->shared = false;
+	f->no_object = true;
 }
 
 /* A name of f in dir is gone. */
@@ -236,6 +278,8 @@ static int make_object(struct ward_review *rv, const struct change *c, mode_t mo
 	if (r == 0)
 		r = ward_review_placed(rv, f, NULL);
 	f->nlink = S_ISDIR(mode) ? 2 : 1;
+	if (r == 0 && S_ISREG(mode) && *ret_fd >= 0)
+		ward_steps_opened(rv, f);
 	*ret = f;
 	return r;
 }
@@ -380,6 +424,7 @@ static int unlink_locked(struct ward_review *rv, struct change *c, bool dir)
 		return r;
 	lost_name(rv, c->at.dir, f);
 	touch(c);
+	touch_file(rv, f);
 	return 0;
 }
 
@@ -441,6 +486,9 @@ static void count_move(struct ward_review *rv, struct change *from, struct chang
 	}
 	touch(from);
 	touch(to);
+	touch_file(rv, f);
+	if (f2)
+		touch_file(rv, f2);
 }
 
 static int rename_locked(
@@ -481,14 +529,71 @@ static int rename_locked(
 	return 0;
 }
 
+/* Is there a file of the host's that no journal entry hides, small enough? *ret: what it is. */
+static bool is_replaced(
+	struct ward_review *rv, int dirfd, const char *name, struct ward_review_key *ret)
+{
+	struct ward_review_at at;
+	bool is = false;
+
+	pthread_rwlock_rdlock(&rv->lock);
+	if (ward_review_look(rv, dirfd, name, &at) == 0 && at.there && !at.entry &&
+		S_ISREG(at.lower.stx_mode) && at.lower.stx_size <= WARD_REVIEW_BASE_MAX &&
+		!(at.file && at.file->staged)) {
+		*ret = ward_review_key_of(&at.lower);
+		is = true;
+	}
+	pthread_rwlock_unlock(&rv->lock);
+	return is;
+}
+
+static bool keep_replaced(struct ward_review *rv, int dirfd, const char *name,
+	struct ward_review_key *ret_key, char ret[WARD_REVIEW_NAME])
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+	ward_cleanup_fd int fd = -1;
+	struct ward_review_key key;
+	struct statx st, after;
+
+	if (!is_replaced(rv, dirfd, name, ret_key))
+		return false;
+	fd = ward_fd_openat2(dirfd, name, &how);
+	if (fd < 0 || ward_review_statx(fd, "", &st) < 0)
+		return false;
+	key = ward_review_key_of(&st);
+	if (key.dev != ret_key->dev || key.ino != ret_key->ino ||
+		key.btime_ns != ret_key->btime_ns ||
+		!ward_review_base_begin(rv, fd, (off_t)st.stx_size, ret))
+		return false;
+	/* Somebody writes to it at this moment: there is no one content. */
+	if (ward_review_statx(fd, "", &after) == 0 && ward_review_same_times(&st, &after))
+		return true;
+	ward_review_base_drop(rv, ret);
+	return false;
+}
+
+/* Is it this file of the host's, and was not staged? */
+static bool is_lower(const struct ward_review_file *f, const struct ward_review_key *key)
+{
+	return f && f->has_lower && !f->staged && f->lower.dev == key->dev &&
+	       f->lower.ino == key->ino && f->lower.btime_ns == key->btime_ns;
+}
+
 int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int dirfd2,
 	const char *name2, unsigned flags)
 {
 	struct change from, to = {.object = -1};
+	struct ward_review_key key = {.dev = 0};
+	char base[WARD_REVIEW_NAME];
+	bool kept;
 	int r;
 
 	if (flags & RENAME_WHITEOUT && flags & RENAME_EXCHANGE)
 		return -EINVAL;
+	kept = !(flags & (RENAME_EXCHANGE | RENAME_NOREPLACE)) &&
+	       keep_replaced(rv, dirfd2, name2, &key, base);
 	pthread_rwlock_wrlock(&rv->lock);
 	r = change_begin(rv, dirfd, name, &from);
 	if (r == 0)
@@ -498,9 +603,15 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 		r = -EXDEV;
 	if (r == 0)
 		r = rename_locked(rv, &from, &to, flags);
+	if (kept && r == 0 && is_lower(to.at.file, &key)) {
+		ward_review_base_keep(rv, to.at.file, base);
+		kept = false;
+	}
 	change_end(&from);
 	change_end(&to);
 	pthread_rwlock_unlock(&rv->lock);
+	if (kept)
+		ward_review_base_drop(rv, base);
 	return r;
 }
 
@@ -516,6 +627,8 @@ static int place_unnamed(struct ward_review *rv, int fd, struct ward_review_file
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (linkat(AT_FDCWD, path, rv->objects_fd, name, AT_SYMLINK_FOLLOW) < 0)
 		return -errno;
+	f->born = rv->steps.last;
+	ward_steps_opened(rv, f);
 	r = ward_review_log_file(rv, f, NULL);
 	return r < 0 ? r : ward_review_placed(rv, f, NULL);
 }
@@ -549,6 +662,7 @@ static int link_locked(struct ward_review *rv, int fd, struct change *c)
 		return r;
 	f->nlink++;
 	touch(c);
+	touch_file(rv, f);
 	return 0;
 }
 

@@ -52,6 +52,8 @@ struct ward_review_file *ward_review_by_key(
 		f = rv->objects.v[hash_key(key) & rv->objects.mask];
 	while (f && !same_key(&f->object, key))
 		f = f->object_next;
+	if (f && f->alias)
+		return f->alias;
 	if (f || !rv->lowers.v)
 		return f;
 	f = rv->lowers.v[hash_key(key) & rv->lowers.mask];
@@ -154,6 +156,7 @@ struct ward_review_file *ward_review_file_new(struct ward_review *rv, mode_t typ
 		return NULL;
 	}
 	f->number = rv->next++;
+	f->born = rv->steps.last;
 	f->type = type & S_IFMT;
 	f->id.ino = MADE_INO + f->number;
 	LIST_INIT(&f->names);
@@ -172,6 +175,24 @@ void ward_review_hash_object(struct ward_review *rv, struct ward_review_file *f)
 {
 	put_object(&rv->objects, f);
 	rv->objects.n++;
+}
+
+void ward_review_unhash_object(struct ward_review *rv, struct ward_review_file *f)
+{
+	struct ward_review_file *g;
+
+	if (!f->hashed)
+		return;
+	g = rv->objects.v[hash_key(&f->object) & rv->objects.mask];
+	if (g == f) {
+		rv->objects.v[hash_key(&f->object) & rv->objects.mask] = f->object_next;
+	} else {
+		while (g->object_next != f)
+			g = g->object_next;
+		g->object_next = f->object_next;
+	}
+	rv->objects.n--;
+	f->hashed = false;
 }
 
 struct ward_review_name *ward_review_name_new(

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "fs/base/fuse_kernel.h"
+#include "fs/kernel/host_ids.h"
 #include "fs/kernel/passthrough.h"
 #include "fs/ops/listing_ahead.h"
 #include "fs/serve/fuse_session.h"
@@ -38,7 +40,8 @@
 struct ward_transport {
 	struct ward_fs_tree *tree;
 	int done_fd;
-	bool spin, latency;
+	bool spin, auto_wake;
+	atomic_bool latency; /* somebody keeps the CPUs awake when we say so */
 	pthread_t thread;
 	char *buf;
 
@@ -49,6 +52,7 @@ struct ward_transport {
 	/* the reader thread's own */
 	bool held;	  /* our request at /dev/cpu_dma_latency is in force */
 	unsigned flow;	  /* requests in a row with short gaps */
+	bool asked;	  /* wardfs-hostd has said whether it does that for us */
 	uint64_t last_ns; /* when the last one came */
 	uint64_t seen;	  /* tree->n_requests when it last looked */
 };
@@ -133,23 +137,51 @@ static void wait_beside_rings(struct ward_transport *t)
 static void hold(struct ward_transport *t, bool on)
 {
 	const int32_t usec = on ? 0 : 2000000000; /* PM_QOS_CPU_LATENCY_DEFAULT_VALUE */
+	const struct ward_fs *fs = t->tree->fs;
+	const size_t i = t->tree->index;
+	const int fd = fs->latency_fds[i] >= 0 ? fs->latency_fds[i] : fs->awake_write[i];
 
 	if (on == t->held)
 		return;
-	if (write(t->tree->fs->latency_fds[t->tree->index], &usec, sizeof(usec)) == sizeof(usec))
+	if (write(fd, &usec, sizeof(usec)) == sizeof(usec)) {
 		t->held = on;
+	} else if (fd == fs->awake_write[i]) {
+		/* It is gone, or does not listen. */
+		t->held = false;
+		atomic_store(&t->latency, false);
+	}
+}
+
+/* Nobody waits for wardfs-hostd where nothing flows: it is asked when something does. */
+static void ask_host(struct ward_transport *t)
+{
+	struct ward_fs *fs = t->tree->fs;
+	const size_t i = t->tree->index;
+	int r;
+
+	if (t->asked || !t->auto_wake || !fs->host || fs->awake_read[i] < 0)
+		return;
+	r = ward_host_ids_awake(fs->host, fs->awake_read[i]);
+	if (r == -EAGAIN)
+		return;
+	t->asked = true;
+	close(fs->awake_read[i]);
+	fs->awake_read[i] = -1;
+	atomic_store(&t->latency, r == 0);
 }
 
 static void note_request(struct ward_transport *t)
 {
 	uint64_t now;
 
-	if (!t->latency)
+	if (!t->latency && (t->asked || !t->tree->fs->host))
 		return;
 	now = ward_clock_mono_ns();
 	t->flow = now - t->last_ns < FLOW_NS ? t->flow + 1 : 0;
 	t->last_ns = now;
-	if (t->flow >= FLOW_REQUESTS)
+	if (t->flow >= FLOW_REQUESTS && t->flow % FLOW_REQUESTS == 0)
+		ask_host(t);
+	if (t->flow >= FLOW_REQUESTS && t->latency)
 		hold(t, true);
 }
 
@@ -294,8 +326,8 @@ int ward_transport_start(struct ward_fs_tree *tree, uint32_t wake, int done_fd,
 	t->done_fd = done_fd;
 	pthread_mutex_init(&t->lock, NULL);
 	init_cond(&t->told);
-	t->latency = tree->fs->latency_fds[tree->index] >= 0 &&
-		     (wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY);
+	t->auto_wake = wake == WARD_WAKE_AUTO || wake & WARD_WAKE_LATENCY;
+	t->latency = tree->fs->latency_fds[tree->index] >= 0 && t->auto_wake;
 	t->spin = wake & WARD_WAKE_SPIN || (wake == WARD_WAKE_AUTO && several_cpus());
 	/* A page boundary: the kernel copies whole pages of large writes. */
 	if (posix_memalign((void **)&t->buf, 4096, MESSAGE_MAX)) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless]: guarded against native.
+"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless] [--hostd]: guarded against native.
 
 Every environment has its own copy of the same data on the same file system, warm in the page cache.
 "cold" means a mount that was just made. The rounds are interleaved: each section runs natively, on
@@ -229,13 +229,14 @@ class Guarded:
 class Rootless(Guarded):
     """An ordinary user's session, who may open /dev/fuse as on most machines."""
     uid = "54321"
+    after_home = []
     before = ["unshare", "--mount", "sh", "-ec",
               'mount -t tmpfs -o mode=755 tmpfs "$0"; mknod -m 666 "$0/fuse" c 10 229; '
               'mount --bind "$0/fuse" /dev/fuse; umount -l "$0"; unset XDG_CONFIG_HOME; HOME=$1; '
               'XDG_STATE_HOME=$1/state; export HOME XDG_STATE_HOME; shift; exec "$@"']
 
-    def __init__(self, build, scratch):
-        super().__init__(self.readable(build, os.path.join(scratch, "build")), "rootless")
+    def __init__(self, build, scratch, name="rootless"):
+        super().__init__(self.readable(build, os.path.join(scratch, "build")), name)
         self.home = os.path.join(scratch, "home")
         self.point = os.path.join(scratch, "dev")
         for path in (self.home, self.point):
@@ -259,10 +260,28 @@ class Rootless(Guarded):
               f"{self.uid}:{self.uid}", "{}", "+")
         policy = [f"--policy={POLICY}"] if os.path.exists(os.path.join(where, POLICY)) else []
         out = Native().run(where, [
-            *self.before, self.point, self.home, "setpriv", f"--reuid={self.uid}",
+            *self.before, self.point, self.home, *self.after_home, "setpriv", f"--reuid={self.uid}",
             f"--regid={self.uid}", "--clear-groups", self.wardfs, "run", *policy, "--"] + argv)
         self.transport = self.transport or transport_of_last(os.path.join(self.home, "state"))
         return out
+
+
+class Hosted(Rootless):
+    """The same where the host has wardfs-hostd, which is started for each run."""
+    caps = "+sys_admin,+setuid,+setgid"
+    service = ("mount -t tmpfs -o mode=755 tmpfs /run; mkdir /run/wardfs-host; "
+               'python3 "$2" /run/wardfs-host/socket 0 /usr/bin/setpriv --reuid=54322 --regid=54322 '
+               f"--clear-groups --inh-caps=-all,{caps} --ambient-caps=-all,{caps} "
+               '"$3/wardfs-hostd" & service=$!; until [ -S /run/wardfs-host/socket ]; do sleep 0.01; '
+               'done; shift 3; "$@"; kill "$service"')
+
+    def __init__(self, build, scratch):
+        os.mkdir(os.path.join(scratch, "with-hostd"))
+        super().__init__(build, os.path.join(scratch, "with-hostd"), "hostd")
+        script = self.before[-1].replace('shift; exec "$@"', self.service)
+        activate = os.path.join(HERE, "../support/activate.py")
+        self.before = [*self.before[:-1], script]
+        self.after_home = [activate, os.path.dirname(self.wardfs)]
 
 
 def transport_of_last(state=None):
@@ -458,6 +477,8 @@ def measure(options, scratch, sections):
         environments.append(Guarded(options.build))
     if options.rootless:
         environments.append(Rootless(options.build, scratch))
+    if options.hostd:
+        environments.append(Hosted(options.build, scratch))
     extra = {}
     if not options.no_guarded and not options.uring:
         extra = {section: [Denials(options.build)] for section in ("open", "c-build")}
@@ -538,8 +559,8 @@ def table(times, wanted):
     """Prints the rows; returns them with medians and ratios for --json."""
     result = {}
     names = {name for values in times.values() for name in values}
-    columns = [n for n in ("guarded", "io_uring", "rootless", "bindfs", "fuse-overlayfs")
-               if n in names or n not in ("io_uring", "rootless")]
+    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", "bindfs", "fuse-overlayfs")
+               if n in names or n not in ("io_uring", "rootless", "hostd")]
     print(f"{'':34} {'native':>10} " + " ".join(f"{n[-9:]:>9}" for n in columns)
           + f" {'to reach':>9}")
     for row in wanted:
@@ -664,6 +685,8 @@ def main():
                         "forbidden and allowed on this host meanwhile (root)")
     parser.add_argument("--rootless", action="store_true", help="also as an ordinary user (root: "
                         "becomes one)")
+    parser.add_argument("--hostd", action="store_true", help="as an ordinary user whose host has "
+                        "wardfs-hostd (root: becomes one)")
     parser.add_argument("--no-guarded", action="store_true", help="the bench itself, without wardfs")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# This folder's attempts from a container of mode docker: each fails with runc and crun for the
-# same reason as without an engine. The control is the same attempt on the host.
+# This folder's attempts from a container of mode docker: each fails with runc, crun, podman and
+# docker for the same reason as without an engine. The control is the same attempt on the host.
 # timeout: 400
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
@@ -60,7 +60,7 @@ all='while read -r want attempt; do
 	if [ "$rc" = 1 ] && { [ "$got" = "$want" ] || [ "$1" = any ]; }; then continue; fi
 	echo "$attempt: exit $rc, $got, not $want"
 done <attempts'
-for engine in runc crun; do
+for engine in runc crun podman docker; do
 	command -v "$engine" >/dev/null || skip "no $engine (Debian package $engine)"
 	expect 0 "$WARDFS" run --engine "$engine" -- sh -c "$all" sh exact
 	[ -z "$OUT" ] || fail "$engine: $OUT"

@@ -60,7 +60,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		fail "connect: $(cat "$WARD_TMP/err")"
 	[ ! -s "$WARD_TMP/out" ] || fail "connect: it ran"
 fi
-# What is given to be refused must be there: else the answer proves nothing.
+# The refused object must exist, else the answer proves nothing.
 probe outside "$RUN" --outside "$WARD_TMP/nowhere" -- echo ran
 grep -q "its control .* got the answer ENOENT" "$WARD_TMP/err" || fail "$(cat "$WARD_TMP/err")"
 

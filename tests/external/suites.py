@@ -40,9 +40,10 @@ LTP_LISTS = ("syscalls", "fs", "fs_perms_simple", "fs_bind", "dio", "ltp-aiodio.
 LTP_MM = re.compile(r"^(mmap|mtest06)")
 # Not of the directory that is tested; statx11 waits for a device of its own; dio30 is dio29 by a
 # hundred processes; fallocate05, fallocate06 and mmap16 fill the file system, which is not theirs;
-# inotify03 waits for its end, some of fanotify watch all of it.
+# inotify03 waits for its end, some of fanotify watch all of it. DOR001 to DOR003 are DOR000 by up
+# to a hundred processes, which take more than ten minutes on two processors.
 LTP_OMIT = re.compile(r"^(dio30|statx11.*|read_all_.*|proc01|quota_remount_.*|isofs|squashfs.*|"
-                      r"binfmt_.*|fs_fill|fallocate0[56]|mmap16|inotify03|"
+                      r"binfmt_.*|fs_fill|fallocate0[56]|mmap16|inotify03|DOR00[123]|"
                       r"fanotify(01|03|05|06|09|10|1[3-9]|2[0-4]))$")
 # Of the machine, not of a directory.
 STRESS_OMIT = {"bind-mount", "binderfs", "eventfd", "ioprio", "procfs"}

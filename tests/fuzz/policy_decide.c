@@ -33,13 +33,18 @@ static void add_rule(struct texts *t, const char *line, size_t n)
 	ward_buf_puts(b, "\n");
 }
 
-static uint32_t rights_of(
-	const struct ward_policy *p, const char *path, size_t len, enum ward_fact fact)
+#define CHANGES                                                                                    \
+	(WARD_RIGHT_APPEND | WARD_RIGHT_CREATE | WARD_RIGHT_WRITE | WARD_RIGHT_REMOVE |            \
+		WARD_RIGHT_ATTR)
+
+static uint32_t rights_of(const struct ward_policy *p, const char *path, size_t len,
+	enum ward_fact fact, uint32_t flags)
 {
 	const struct ward_state *s = NULL;
 	if (ward_policy_walk(p, path, len, &s) < 0)
 		return 0;
-	const struct ward_request req = {.action = WARD_ACTION_ACCESS, .state = s, .fact = fact};
+	const struct ward_request req = {
+		.action = WARD_ACTION_ACCESS, .flags = flags, .state = s, .fact = fact};
 	uint32_t r = ward_policy_decide(p, &req, NULL).granted;
 	ward_policy_state_put(p, s);
 	return r;
@@ -60,13 +65,35 @@ static void facts(
 	const struct ward_policy *p, const struct ward_policy *q, const char *path, size_t len)
 {
 	for (unsigned f = 0; f < WARD_FACT_COUNT_; f++) {
-		uint32_t all = rights_of(p, path, len, (enum ward_fact)f);
-		fuzz_insist(!(rights_of(q, path, len, (enum ward_fact)f) & ~all));
+		uint32_t all = rights_of(p, path, len, (enum ward_fact)f, 0);
+		fuzz_insist(!(rights_of(q, path, len, (enum ward_fact)f, 0) & ~all));
 		fuzz_insist(!(all & ~rights(p, path, len)));
 	}
-	uint32_t there = rights_of(q, path, len, WARD_FACT_THERE);
-	uint32_t differs = rights_of(q, path, len, WARD_FACT_DIFFERS);
+	uint32_t there = rights_of(q, path, len, WARD_FACT_THERE, 0);
+	uint32_t differs = rights_of(q, path, len, WARD_FACT_DIFFERS, 0);
 	fuzz_insist(!(there & ~differs) && !(differs & ~rights(q, path, len)));
+}
+
+/* Review allows what a person would be asked about, and of that changes alone. */
+static void staged(const struct ward_policy *p, const char *path, size_t len)
+{
+	const struct ward_state *s = NULL;
+	if (ward_policy_walk(p, path, len, &s) < 0)
+		return;
+	const uint32_t plain = ward_policy_rights(p, s), all = ward_policy_rights_staged(p, s);
+	fuzz_insist(!(plain & ~all) && !(all & ~plain & ~(uint32_t)CHANGES));
+	for (unsigned bit = 0; bit < WARD_RIGHTS_COUNT; bit++) {
+		struct ward_request req = {.action = WARD_ACTION_ACCESS,
+			.rights = 1U << bit,
+			.state = s,
+			.fact = WARD_FACT_OWN};
+		const enum ward_verdict asked = ward_policy_decide(p, &req, NULL).verdict;
+		req.flags = WARD_REQUEST_STAGED;
+		const enum ward_verdict v = ward_policy_decide(p, &req, NULL).verdict;
+		fuzz_insist(v == asked || (v == WARD_VERDICT_ALLOW && asked == WARD_VERDICT_ASK &&
+						  all & ~plain & 1U << bit));
+	}
+	ward_policy_state_put(p, s);
 }
 
 static void passages(const struct ward_policy *p, const char *path, size_t len)
@@ -89,7 +116,8 @@ static void passages(const struct ward_policy *p, const char *path, size_t len)
 	}
 }
 
-static void move(const struct ward_policy *p, const char *a, size_t n_a, const char *b, size_t n_b)
+static void move(const struct ward_policy *p, const char *a, size_t n_a, const char *b, size_t n_b,
+	uint32_t flags)
 {
 	static const char *const suffixes[] = {"", "/a", "/.env", "/a/b", "/.git/hooks", "/x/y/z"};
 	const struct ward_state *s = NULL, *d = NULL;
@@ -98,7 +126,7 @@ static void move(const struct ward_policy *p, const char *a, size_t n_a, const c
 		return;
 	}
 	const struct ward_request req = {.action = WARD_ACTION_RENAME,
-		.flags = WARD_REQUEST_DIR,
+		.flags = WARD_REQUEST_DIR | flags,
 		.state = s,
 		.state2 = d,
 		.fact = WARD_FACT_OWN,
@@ -117,8 +145,8 @@ static void move(const struct ward_policy *p, const char *a, size_t n_a, const c
 		/* What is beneath keeps its fact; of the directory itself it is known. */
 		for (unsigned f = 0; f < WARD_FACT_COUNT_; f++) {
 			enum ward_fact fact = i ? (enum ward_fact)f : WARD_FACT_OWN;
-			uint32_t before = rights_of(p, ward_buf_str(&x), x.len, fact);
-			uint32_t after = rights_of(p, ward_buf_str(&y), y.len, fact);
+			uint32_t before = rights_of(p, ward_buf_str(&x), x.len, fact, flags);
+			uint32_t after = rights_of(p, ward_buf_str(&y), y.len, fact, flags);
 			fuzz_insist(!(after & ~before));
 		}
 	}
@@ -146,7 +174,9 @@ static void decide(struct texts *t, const char *rest, size_t n)
 	facts(p, q, rest, n_a);
 	facts(p, q, b, n_b);
 	passages(q, rest, n_a);
-	move(q, rest, n_a, b, n_b);
+	staged(q, rest, n_a);
+	move(q, rest, n_a, b, n_b, 0);
+	move(q, rest, n_a, b, n_b, WARD_REQUEST_STAGED);
 	ward_policy_unref(p);
 	ward_policy_unref(q);
 }

@@ -19,7 +19,9 @@ MAY_INCLUDE = {
     "enforcer/policy": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table"],
     "audit": ["enforcer/base", "enforcer/ipc", "enforcer/policy/policy.h",
               "enforcer/policy/grants.h", "enforcer/policy/settings.h",
-              "enforcer/policy/approver_key.h"],
+              "enforcer/policy/approver_key.h",
+              # connections are decided again
+              "enforcer/policy/explain.h"],
     "fs": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"],
     # main knows all rooms; static/tiers says which of them may use which.
     "enforcer/net": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit"] + [
@@ -41,7 +43,7 @@ MAY_INCLUDE = {
     "enforcer/sandbox": ["enforcer/base", "enforcer/ipc", "conf", "enforcer/modes/table",
                          "enforcer/policy/settings.h"],
     # Engines of mode docker: what they are told, of the sandbox that they run in.
-    "enforcer/container": ["enforcer/base", "enforcer/sandbox/sandbox.h"],
+    "enforcer/container": ["conf/embedded.h", "enforcer/base", "enforcer/sandbox/sandbox.h"],
     # A runtime's flags follow from the policy.
     "enforcer/modes": ["enforcer/container/container.h",
                        "enforcer/base", "enforcer/modes/table", "enforcer/sandbox/sandbox.h",
@@ -73,7 +75,7 @@ MAY_INCLUDE = {
                      "enforcer/send/send.h", "enforcer/container/container.h",
                      "enforcer/policy", "audit",
                      "enforcer/net/protocol/token.h", "enforcer/sandbox", "enforcer/session",
-                     "enforcer/review/review.h"],
+                     "enforcer/review/review.h", "enforcer/review/text_hunks.h"],
     # A runtime of engines: sessions without a sandbox of ours.
     "enforcer/oci": ["enforcer/base", "enforcer/ipc", "enforcer/policy", "audit",
                      "enforcer/container/container.h", "enforcer/session"],
@@ -81,6 +83,7 @@ MAY_INCLUDE = {
     "enforcer/attack": ["enforcer/base", "conf"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],
+    "enforcer/hostd": ["enforcer/base", "enforcer/ipc", "fs/base/fuse_kernel.h"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",
                         "enforcer/session"],
 }

@@ -249,7 +249,7 @@ static void put_named(struct run *r)
 }
 
 /* Something of the tag's type; 3 is a number that every number, name and errno can be. */
-static void put_any(struct ward_event *ev, enum ward_event_tag tag)
+static void put_any(struct ward_event *ev, enum ward_event_kind kind, enum ward_event_tag tag)
 {
 	static const uint8_t digest[32] = {0xab, 0xcd};
 	/* A question's is that of its detail: of the two bytes {}. */
@@ -284,7 +284,9 @@ static void put_any(struct ward_event *ev, enum ward_event_tag tag)
 		ward_event_text(ev, tag, "{}");
 		return;
 	case WARD_TYPE_BYTES:
-		ward_event_text(ev, tag, "text");
+		/* The grant leads where the record `use` says. */
+		ward_event_text(ev, tag,
+			tag == WARD_TAG_HOST && kind == WARD_EVENT_GRANT ? "text:3" : "text");
 		return;
 	case WARD_TYPE_NONE:
 		break;
@@ -298,7 +300,7 @@ static void put_full(struct run *r, enum ward_event_kind kind)
 	ward_event_begin(&ev, kind);
 	for (unsigned t = WARD_TAG_NONE + 1; t < WARD_TAG_COUNT_; t++)
 		if (ward_member_set_has(&ward_record_kinds[kind].has, (enum ward_event_tag)t))
-			put_any(&ev, (enum ward_event_tag)t);
+			put_any(&ev, kind, (enum ward_event_tag)t);
 	if (ward_ring_put(r->ring[0], &ev) < 0)
 		die("ring 0 fails");
 }

@@ -7,6 +7,7 @@ import re
 import time
 
 import signed_answers
+from connected import Connections, Network
 from ed25519 import verifies
 from recorded import files_of, policies, raw
 
@@ -14,6 +15,8 @@ SEE, LOOK = {"stat", "list"}, {"stat", "list", "read", "exec"}
 RIGHTS = ["stat", "list", "read", "exec", "append", "create", "write", "remove", "attr"]
 VERBS = {"hide": set(), "deny": SEE, "read": LOOK, "append": LOOK | {"append", "create"},
          "write": LOOK | {"append", "create", "write", "remove", "attr"}}
+EVERY = VERBS["write"]
+CHANGES = EVERY - LOOK
 FLOOR, PROJECT = 3, 4  # kinds of files that a policy comes from
 
 
@@ -104,21 +107,37 @@ def no_exec(rules, path):
                for section, r in rules.items() if section != "fixed" for verb, pattern in r)
 
 
-def given(rules, path):
-    """The rights that the rules leave there."""
+def staged_at(mounts, path):
+    """Whether changes there are staged: the mount nearest above the path says so."""
+    above = [m for m in mounts if isinstance(m.get("path"), str) and
+             (path + b"/").startswith(raw(m["path"]).rstrip(b"/") + b"/")]
+    return bool(above) and max(above, key=lambda m: len(raw(m["path"]))).get("staged") is True
+
+
+def given(rules, path, staged=False):
+    """The rights that the rules leave there. staged: changes that are asked about are allowed."""
+    rights = rights_by(rules, path, False)
+    return rights | rights_by(rules, path, True) & CHANGES if staged and "stat" in rights else rights
+
+
+def rights_by(rules, path, answered):
+    """answered: with what a person could give besides."""
+    def asked(rights):
+        return EVERY if answered else rights & LOOK
+
     rights = set()
     for verb, pattern in rules.get(b"files", []):
         if covers(pattern, path) and verb != "noexec":
-            rights = rights & LOOK if verb == "ask" else VERBS[verb]
+            rights = asked(rights) | SEE if verb == "ask" else VERBS[verb]
     for section in (b"files floor", b"files project"):
         left = None
         for verb, pattern in rules.get(section, []):
             if covers(pattern, path) and verb != "noexec":
-                left = (rights if left is None else left) & LOOK if verb == "ask" else VERBS[verb]
+                left = asked(rights if left is None else left) if verb == "ask" else VERBS[verb]
         rights = rights if left is None else rights & left
     for verb, pattern in rules.get(b"guard", []):
         if covers(pattern, path) and verb != "noexec":
-            rights = rights & (LOOK if verb == "ask" else VERBS[verb])
+            rights = rights & (asked(EVERY) if verb == "ask" else VERBS[verb])
     return rights - {"exec"} if no_exec(rules, path) else rights
 
 
@@ -141,7 +160,7 @@ def ceiling(rules, path, lifts):
     return left - {"exec"} if no_exec(rules, path) else left
 
 
-def not_allowed(record, in_force):
+def not_allowed(record, in_force, mounts):
     """Whether no policy that can have been in force gives what was asked for."""
     asked = record.get("asked") or {"create": ["create"], "remove": ["remove"]}.get(record["kind"])
     if not (asked and in_force and isinstance(record.get("path"), str)) or "cut" in record or \
@@ -151,11 +170,12 @@ def not_allowed(record, in_force):
     path = raw(record["path"])
     # An open with O_APPEND, or a write to a new file, needs only the right to append.
     weaker = {"append" if right == "write" else right for right in asked}
-    return not any(rules is None or set(asked) <= given(rules, path) or weaker <= given(rules, path)
+    staged = staged_at(mounts, path)
+    return not any(rules is None or set(asked) <= given(rules, path, staged) or weaker <= given(rules, path, staged)
                    for _, rules in in_force[max(0, at - 1):at + 2])
 
 
-def moved_by_none(record, in_force):
+def moved_by_none(record, in_force, mounts):
     """Whether no policy that can have been in force lets this file come to its second name."""
     if not in_force or "cut" in record or record.get("verdict") != "allow" or record.get("source") == "grant" or \
             not all(isinstance(record.get(p), str) for p in ("path", "path2")):
@@ -163,15 +183,17 @@ def moved_by_none(record, in_force):
     at = max([n for n, (seq, _) in enumerate(in_force) if seq < record["seq"]], default=0)
     old, new = raw(record["path"]), raw(record["path2"])
 
+    staged = staged_at(mounts, new)
+
     def moves(rules, old, new, more):
-        has, gets = given(rules, old), given(rules, new)
+        has, gets = given(rules, old, staged), given(rules, new, staged)
         return {"remove"} | more <= has and {"create"} | more <= gets and gets <= has
 
     for _, rules in in_force[max(0, at - 1):at + 2]:
         if rules is None:
             return False
         if record["kind"] == "link":
-            fits = "create" in given(rules, new)
+            fits = "create" in given(rules, new, staged)
         elif record.get("action") == "exchange":
             fits = moves(rules, old, new, {"create", "remove"}) and moves(rules, new, old, {"create", "remove"})
         else:
@@ -224,12 +246,26 @@ def demands(meaning):
 
 def unquoted(pattern):
     """The path that a pattern names, and nothing else; None: it covers more."""
-    if re.search(rb"[*?[]", re.sub(rb"\\.", b"", pattern, flags=re.S)):
-        return None
-    return re.sub(rb"\\(.)", rb"\1", pattern, flags=re.S)
+    names = re.findall(rb"\\(.)|\[( )\]|(.)", pattern, flags=re.S)
+    return None if any(c in (b"*", b"?", b"[") for _, _, c in names) else b"".join(b"".join(n) for n in names)
 
 
-def is_what_was_signed(grant, says):
+def paths_shown(question):
+    """The paths that joined the question, as what was shown has them."""
+    more = (question.get("detail") or {}).get("more") or []
+    return [raw(m[p]) for m in more if isinstance(m, dict) for p in ("path", "path2") if isinstance(m.get(p), str)]
+
+
+def only_shown(record, question, given):
+    """Whether an answer about the paths that were shown has grants for no others."""
+    if record.get("scope") not in ("once", "path", "always") or "cut" in question:
+        return True
+    shown = [raw(question[p]) for p in ("path", "path2") if p in question] + paths_shown(question)
+    return all(unquoted(raw(g["path"])) in shown for g in (given[i] for i in record["grant"].split())
+               if "path" in g and g.get("request") == record["request"])
+
+
+def is_what_was_signed(grant, says, question):
     """Whether the grant gives what the answer says, and no more."""
     has = grant.get("path", grant.get("host"))
     if has is None:
@@ -237,7 +273,7 @@ def is_what_was_signed(grant, says):
     if "pattern" in says:
         fits = raw(has) == says["pattern"].encode()
     elif "path" in grant:
-        fits = unquoted(raw(has)) in [raw(says[w]) for w in ("what", "what2") if w in says]
+        fits = unquoted(raw(has)) in [raw(says[w]) for w in ("what", "what2") if w in says] + paths_shown(question)
     else:
         fits = has == says["what"]
     if says["answer"] == "once":
@@ -294,7 +330,7 @@ def signed_as(policy, record, question, given, covered):
             not all(is_this(says, question, record) for says, _ in read):
         return False
     signed = {i for i, grant in given.items() if grant.get("request") == record["request"] and
-              is_what_was_signed(grant, alike[0])}
+              is_what_was_signed(grant, alike[0], question)}
     if not set(ids) <= signed:
         return False
     covered |= signed
@@ -396,10 +432,12 @@ class Answers:
         elif kind == "exec":
             self.processes.add((record.get("pid"), record.get("started")))
         elif kind == "ask":
-            if request is not None:
-                self.waiting[request] = record
+            first = self.waiting.setdefault(request, [record])[0] if request is not None else record
+            if first is not record:
+                self.waiting[request].append(record)
             shown = ascii_json(record.get("detail"))
-            return "shown" in record and "cut" not in record and record["shown"] != hashlib.sha256(shown).hexdigest()
+            return any(first.get(m) != record.get(m) for m in ("asked", "path", "path2", "host", "port", "rule")) or \
+                "shown" in record and "cut" not in record and record["shown"] != hashlib.sha256(shown).hexdigest()
         elif kind == "grant" and "grant" in record:
             bad = self.wrong_who(record) or self.unproved(record)
             near = self.near(record)
@@ -408,7 +446,7 @@ class Answers:
             elif record.get("how") != "answer":
                 bad |= bool(near) and not any(unasked_as(p, record) for p in near)
             else:
-                question = self.waiting.get(request)
+                question = self.waiting.get(request, [None])[0]
                 bad |= question is None
                 if near and all(needed for needed, _, _ in near):
                     self.demanded[record["grant"]] = record
@@ -417,7 +455,8 @@ class Answers:
                 self.given[record["grant"]] = record
             return bad
         elif kind == "answer" and request is not None:
-            question = self.waiting.pop(request, None)
+            records = self.waiting.pop(request, [])
+            question = next((q for q in records if q.get("shown") == record.get("shown")), None)
             if question is None or question.get("shown") != record.get("shown"):
                 return True
             result = record.get("result")
@@ -425,6 +464,7 @@ class Answers:
             return result in ("granted", "refused") and self.wrong_who(record) or \
                 result == "granted" and (not record.get("grant", "").split() or
                                          not set(record["grant"].split()) <= set(self.given) or
+                                         not only_shown(record, question, self.given) or
                                          self.unsigned(record, question))
         elif kind == "use" and "grant" in record:
             self.used.setdefault(record["grant"], record["seq"])
@@ -438,17 +478,22 @@ def judge_decided(lines, res):
     loaded = [s for s in policies(lines) if s.meaning and s.loaded]
     in_force = [(s.seq, rules_in(s)) for s in loaded]
     answers, grants = Answers([(s.seq, demands(s.meaning)) for s in loaded]), {}
+    mounts = []
+    connections = Connections([(s.seq, Network(s)) for s in loaded])
     for line in lines:
         if line.kind not in ("open", "create", "remove", "rename", "link", "use", "ask", "answer", "grant", "exec",
-                             "session.start"):
+                             "session.start", "connect", "expire", "revoke"):
             continue
         record = json.loads(line.raw)
         record.update(seq=line.seq, kind=line.kind)
+        if line.kind == "session.start":
+            mounts = (record.get("detail") or {}).get("mounts") or mounts
         if line.kind == "grant" and "grant" in record:
             grants.setdefault(record["grant"], record)
-        if line.kind in ("open", "create", "remove") and not_allowed(record, in_force) or \
-                line.kind in ("rename", "link") and moved_by_none(record, in_force) or \
-                line.kind == "use" and uncovered(record, grants, in_force) or answers.wrong(record):
+        if line.kind in ("open", "create", "remove") and not_allowed(record, in_force, mounts) or \
+                line.kind in ("rename", "link") and moved_by_none(record, in_force, mounts) or \
+                line.kind == "use" and uncovered(record, grants, in_force) or answers.wrong(record) or \
+                connections.wrong(record):
             return res.set("edited", line.seq)
     if res.state == "intact" and answers.missing() is not None:
         return res.set("edited", answers.missing())

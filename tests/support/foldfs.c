@@ -110,7 +110,7 @@ static int answer(int r)
 	return r < 0 ? -errno : 0;
 }
 
-/* What root made belongs to who asked. */
+/* Files that root made belong to the caller. */
 static int made(const char *path, int r)
 {
 	const struct fuse_context *c = fuse_get_context();

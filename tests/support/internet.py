@@ -93,6 +93,15 @@ class Dns(socketserver.BaseRequestHandler):
         sock.sendto(answer(data), self.client_address)
 
 
+class DnsTcp(socketserver.StreamRequestHandler):
+    """A client comes here with a question whose answer is longer than a datagram's 512 bytes."""
+
+    def handle(self):
+        while head := self.rfile.read(2):
+            reply = answer(self.rfile.read(struct.unpack(">H", head)[0]))
+            self.wfile.write(struct.pack(">H", len(reply)) + reply)
+
+
 class Web(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -171,6 +180,24 @@ class Eager(socketserver.StreamRequestHandler):
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndone\n")
 
 
+class OneTrailer(socketserver.StreamRequestHandler):
+    """Reads chunks, and one line of trailers; what follows is a request (as CVE-2023-41419)."""
+
+    def handle(self):
+        while line := self.rfile.readline().strip():
+            host, chunked = "-", False
+            while field := self.rfile.readline().strip():
+                name, _, value = field.partition(b":")
+                host = value.strip().decode() if name.lower() == b"host" else host
+                chunked = chunked or name.lower() == b"transfer-encoding"
+            log(f"trailer {line.split()[1].decode()} {host}")
+            while chunked and (size := int(self.rfile.readline(), 16)):
+                self.rfile.read(size + 2)
+            if chunked:
+                self.rfile.readline()
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndone\n")
+
+
 class UdpEcho(socketserver.BaseRequestHandler):
     def handle(self):
         data, sock = self.request
@@ -214,11 +241,13 @@ CONTEXT.sni_callback = lambda sock, name, ctx: log(f"tls {name}")
 
 SERVERS = [
     Udp(("203.0.113.53", 53), Dns),
+    Tcp(("203.0.113.53", 53), DnsTcp),
     Tcp(("0.0.0.0", 80), Web),
     Tcp6(("::", 80), Web),
     Tls(("0.0.0.0", 443), Web),
     Tcp(("0.0.0.0", 3000), Echo),
     Tcp(("0.0.0.0", 8080), Eager),
+    Tcp(("0.0.0.0", 8082), OneTrailer),
     Udp(("203.0.113.10", 5000), UdpEcho),
     Udp(("203.0.113.10", 443), UdpEcho),
 ]

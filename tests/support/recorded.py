@@ -115,7 +115,7 @@ def grants_of(lines):
             grants.setdefault(name, {
                 "since": record["mono"], "ends": record.get("ends", never), "over": never,
                 "uses": record.get("uses", never), "asked": set(record.get("asked", [])),
-                "first": never})
+                "first": never, "used": 0, "connected": 0})
         elif name in grants and record.get("result") in ("expired", "revoked"):
             grants[name]["over"] = min(grants[name]["over"], record["mono"])
     return grants
@@ -134,9 +134,13 @@ def judge_grants(lines, res):
             grant = grants.get(record["grant"])
             if wrong_use(grant, record):
                 return res.set("edited", line.seq)
+            grant["used"] += 1
             grant["first"] = min(grant["first"], record["mono"])
         elif b'"rule":"grant ' in line.raw and line.kind not in ("grant", "expire", "revoke"):
             record = json.loads(line.raw)
             grant = grants.get(record["rule"][len("grant "):])
-            if grant is None or (line.kind != "dns" and grant["first"] > record["mono"]):
+            if grant and line.kind == "connect" and "duration" not in record and "errno" not in record:
+                grant["connected"] += 1
+            if grant is None or (line.kind != "dns" and grant["first"] > record["mono"]) or \
+                    grant["connected"] > grant["used"]:
                 return res.set("edited", line.seq)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/scripted.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -143,8 +144,10 @@ static void put_policy(struct ward_ring *ring, const json_t *o, const char *path
 	need(ward_policy_compile(sources, n, &p, &err) == 0, err.text);
 	need(ward_policy_encode(p, &blob) == 0 && ward_policy_meaning(p, &meaning) == 0, "memory");
 	(void)snprintf(name, sizeof(name), "%s.sources", path);
-	FILE *f = fopen(name, "we");
-	need(f && fwrite(blob.data, 1, blob.len, f) == blob.len && fclose(f) == 0, name);
+	/* The file beside a trail is that of its first policy. */
+	FILE *f = fopen(name, "wxe");
+	need(f || errno == EEXIST, name);
+	need(!f || (fwrite(blob.data, 1, blob.len, f) == blob.len && fclose(f) == 0), name);
 	put_pieces(ring, WARD_POLICY_SOURCES, ward_policy_digest(p), &blob);
 	put_pieces(ring, WARD_POLICY_MEANING, ward_policy_digest(p), &meaning);
 	ward_policy_unref(p);

@@ -445,7 +445,7 @@ START_TEST(descriptors_come_early_or_not_at_all)
 		ck_assert_int_eq(taken(&m, fds, 3, NULL), EBADMSG);
 		ward_msg_clear(&m);
 	}
-	/* Who would send them is gone. */
+	/* Their sender has ended. */
 	ck_assert_int_eq(taken(NULL, NULL, 0, NULL), EPIPE);
 	/* Without the word nothing is waited for. */
 	char name[] = "helper";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration of each engine of mode docker. Cases start runc, crun and runsc; kata needs a
+ * The configuration of each engine of mode docker. Cases start the others; kata needs a
  * host with virtual machines, so its command line is only compared here.
  */
 #include <check.h>
@@ -22,8 +22,15 @@ static void compare(char *const *argv, const char *want)
 	ck_assert_str_eq(ward_buf_str(&line), want);
 }
 
+/* No rights, no name or network but the session's, nothing that outlives it; whose it is. */
+#define HELD                                                                                       \
+	"--rm --name session --read-only --cap-drop=ALL --cap-add=SETFCAP "                        \
+	"--security-opt=no-new-privileges --security-opt=seccomp=/bundle/seccomp.json "            \
+	"--network=host --log-driver=none --label wardfs.session=s "
+
 static const struct row {
 	const char *word, *program, *run, *exec; /* exec NULL: pid 1 starts what is joined */
+	uint32_t how;				 /* not 0: it writes config.json itself */
 } rows[] = {
 	{"runc", "/usr/sbin/runc",
 		"/engine/runc --root /state/runc --log /state/log --log-format json run --detach "
@@ -46,6 +53,21 @@ static const struct row {
 		"--bundle /bundle session",
 		"/engine/kata-runtime --root /state/kata --log /state/log --log-format json exec "
 		"--user 0:0"},
+	{"podman", "/usr/bin/podman",
+		"/engine/podman --root /state/podman --runroot /run/podman --tmpdir /run/libpod "
+		"--storage-driver=vfs run " HELD
+		"--cgroups=disabled --pid=private --ipc=none --uts=host --userns=host --no-hosts "
+		"--dns=none --passwd=false --read-only-tmpfs=false --volume=/view/dev:/dev:rw,rbind "
+		"--volume=/view/sys:/sys:ro,rbind --volume=/view/sys/fs/cgroup:/sys/fs/cgroup:ro "
+		"--security-opt=mask=/proc/acpi:/proc/fs:/proc/kcore:/proc/key-users:/proc/keys:"
+		"/proc/kmsg:/proc/latency_stats:/proc/locks:/proc/sched_debug:/proc/scsi:"
+		"/proc/sysrq-trigger:/proc/timer_list:/proc/vmallocinfo "
+		"--volume=/wardfs-init:/wardfs-init:ro --rootfs /view /wardfs-init call",
+		NULL, WARD_SANDBOX_ENGINE_NESTED},
+	{"docker", "/usr/bin/docker",
+		"/bin/sh /bundle/docker-start " HELD "--ipc=none --uts=host "
+		"--mount=type=bind,source=/wardfs-init,target=/wardfs-init,readonly",
+		NULL, WARD_SANDBOX_ENGINE_ZERO},
 };
 
 START_TEST(command_line)
@@ -53,7 +75,7 @@ START_TEST(command_line)
 	const struct row *row = &rows[_i];
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_container *c = NULL;
-	char program[64], want[512];
+	char program[64], want[2048];
 	const struct ward_sandbox_spec spec = {
 		.session = "s", .agent_uid = 1000, .agent_gid = 1000};
 	snprintf(program, sizeof(program), "%s", row->program);
@@ -74,8 +96,18 @@ START_TEST(command_line)
 	ck_assert_int_eq(c->engine.exec_argv != NULL, row->exec != NULL);
 	if (row->exec)
 		compare(c->engine.exec_argv, row->exec);
-	json_t *o = json_loads(c->config, 0, NULL);
+	ck_assert_uint_eq(c->engine.how, row->how);
+	ck_assert_int_eq(ward_engine_needs_root(f.engine), row->how == WARD_SANDBOX_ENGINE_ZERO);
+	ck_assert_str_eq(c->engine.files[0].name, row->how ? "seccomp.json" : "config.json");
+	json_t *o = json_loads(c->engine.files[0].text, 0, NULL);
 	ck_assert_ptr_nonnull(o);
+	if (row->how) {
+		ck_assert_str_eq(
+			json_string_value(json_object_get(o, "defaultAction")), "SCMP_ACT_ERRNO");
+		json_decref(o);
+		ward_container_free(c);
+		return;
+	}
 	/* A kernel of its own needs no list of calls, and no map of ids. */
 	const json_t *l = json_object_get(o, "linux");
 	ck_assert_int_eq(json_object_get(l, "seccomp") != NULL, row->exec == NULL);
@@ -88,7 +120,7 @@ END_TEST
 /* Those that nobody may start say why, also where the program is there; the others say nothing. */
 START_TEST(not_started)
 {
-	static const char *const never[] = {"docker", "podman", "kata", "/bin/kata-runtime"};
+	static const char *const never[] = {"kata", "/bin/kata-runtime"};
 	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++) {
 		ward_cleanup(ward_engine_found_clear) struct ward_engine_found f =
 			WARD_ENGINE_FOUND_INIT;

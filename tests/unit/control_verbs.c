@@ -181,7 +181,7 @@ START_TEST(refuses_who_may_not_ask)
 		ward_control_check(&root, WARD_CONTROL_OWNER | WARD_CONTROL_STARTER, 0, &err),
 		-EPERM);
 	ck_assert_int_eq(ward_control_check(&nobody, EVERYBODY, 0, &err), -EPERM);
-	/* Who may not ask does not learn what would come with it. */
+	/* A caller who may not ask does not learn the rest of the request. */
 	ck_assert_int_eq(ward_control_check(&root, WARD_CONTROL_OWNER, 1, &err), -EPERM);
 	ck_assert_int_eq(ward_control_check(&root, WARD_CONTROL_ROOT, 1, &err), -EINVAL);
 }

@@ -480,7 +480,7 @@ START_TEST(replacing_move)
 }
 END_TEST
 
-/* What comes with a directory that moves must fit as well, wherever others move it. */
+/* The content of a directory that moves must fit as well, wherever others move it. */
 START_TEST(deep_moves)
 {
 	struct ward_node *a = &nodes->root, *b = &nodes->root, *found;

@@ -308,7 +308,7 @@ START_TEST(reload)
 	ck_assert_uint_eq(write_end(q, f, &size, 1, &error), 0);
 	ck_assert_int_eq(error, EDQUOT);
 	ward_quota_put(q, f);
-	/* What lies in the new one comes along when it is used next. */
+	/* The files of the new one count when it is used next. */
 	f = quotas_get(q, b, 1);
 	ward_quota_settle(q, f, 0);
 	size = 0;
@@ -541,7 +541,7 @@ START_TEST(shown)
 	ck_assert_ptr_nonnull(strstr(ward_buf_str(&b), "\"/w/a\\\"\""));
 	ck_assert_ptr_nonnull(strstr(ward_buf_str(&b), "],\"more\":0}"));
 	ward_buf_clear(&b);
-	/* What has no room is counted. */
+	/* Changes that found no room are counted. */
 	ck_assert_int_eq(ward_quotas_show(q, 1, 80, &b), 0);
 	ck_assert_uint_le(b.len, 80);
 	ck_assert_str_eq(ward_buf_str(&b), "{\"quotas\":[],\"more\":2}");

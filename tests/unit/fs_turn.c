@@ -23,7 +23,7 @@ static time_t ahead;
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 
-/* Who asks sees the clock before it is set back: the kernel has it after that. */
+/* The caller reads the clock before the turn sets it back. After that the kernel has it. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	int r = __real_clock_gettime(clock, ret);

@@ -56,7 +56,7 @@ START_TEST(a_body_with_a_length)
 	ck_assert_str_eq(x.body, "{ }");
 	ck_assert(x.a.json);
 	ck_assert_int_eq(x.a.retry_after, -1);
-	/* What comes behind it is not of it. */
+	/* The bytes after it belong to no answer. */
 	x = take_text("HTTP/1.0 503 \r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nabc");
 	ck_assert_int_eq(x.r, 1);
 	ck_assert_str_eq(x.body, "a");

@@ -50,6 +50,7 @@ static const struct {
 	{"PROXY", false, 0},
 	{POST "Content-Length: 35\r\n\r\n192.0.2.1 - - \"GET / HTTP/1.1\" 200\n", false, 0},
 	{POST "Transfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\n\r\n" GET, false, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\nX: http\r\nY:\r\n\r\n" GET, false, 0},
 	{HEAD "Upgrade: websocket\r\n\r\n"
 	      "raw",
 		false, 3},
@@ -126,7 +127,7 @@ static const struct {
 	{"EHLO\n / x\r\n" HOST_B, true, 0},
 	{"EHLO\r\r\n / x\r\n" HOST_B, true, 0},
 	{"\r\n\r\n / x\r\n" HOST_B, true, 0},
-	/* What follows comes from somebody else, says this. */
+	/* The header says that the rest comes from somebody else. */
 	{"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n" GET, true, 0},
 	{"PROXY UNKNOWN\r\n" GET, true, 0},
 	/* A body, to who reads none. */
@@ -136,6 +137,12 @@ static const struct {
 	      "ET / HTTP/1.1 \r\n" HOST_B,
 		true, 0},
 	{POST "Transfer-Encoding: chunked\r\n\r\n3;x / HTTP/1.1\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n3;x\xa0/\xa0HTTP/1.1\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\nGET / HTTP/1.1\r\n\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\nGET\r\n\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\nGET: / HTTP/1.1\r\n\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\nhost: web.example\r\n\r\n", true, 0},
+	{POST "Transfer-Encoding: chunked\r\n\r\n0\r\n: x\r\n\r\n", true, 0},
 };
 
 START_TEST(what_is_sent)
@@ -315,7 +322,7 @@ START_TEST(upgrade)
 }
 END_TEST
 
-/* What names a host by itself is not what an upgrade may lead to; asking for it is no harm. */
+/* A protocol that names a host itself may not follow an upgrade. Asking for it does no harm. */
 START_TEST(upgrade_that_hides)
 {
 	static const char *const asked[] = {"h2c", "websocket, H2C", "TLS/1.0", "HTTP/2.0",

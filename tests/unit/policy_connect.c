@@ -283,7 +283,7 @@ START_TEST(answers)
 }
 END_TEST
 
-/* Who asks of the network alone gets the same answers, from half of a policy. */
+/* The broker loads half of a policy and gets the same answers about the network. */
 START_TEST(without_paths)
 {
 	struct ward_policy *p = compile("allow = a.example\ndeny = *.b.example\n"), *q = NULL;

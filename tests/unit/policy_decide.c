@@ -250,6 +250,38 @@ START_TEST(ask_leaves_what_was_before)
 }
 END_TEST
 
+/* What is staged is not asked about; reading is, and nothing else gives way. */
+START_TEST(ask_under_review)
+{
+	struct ward_policy *p = compile((struct texts){
+		.base = "[files]\nwrite = /w\nask = /w/a\nask = /p\nread = /r\n"
+			"[guard]\nask = /w/g\ndeny = /w/a/no\nnoexec = /w/a/x\n",
+		.floor = "[files]\nask = /w/f\n",
+	});
+	const uint32_t staged = WARD_REQUEST_STAGED;
+	static const char *const names[] = {"/w/a/f", "/w/g/f", "/w/f/f"};
+	for (size_t i = 0; i < 3; i++) {
+		const char *f = names[i];
+		is(access_to(p, f, WARD_RIGHT_WRITE, 0), WARD_VERDICT_ASK, EACCES);
+		is(access_to(p, f, WARD_RIGHT_WRITE, staged), WARD_VERDICT_ALLOW, 0);
+		is(access_to(p, f, WARD_RIGHT_ATTR, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_CREATE, f, NULL, 0, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_REMOVE, f, NULL, 0, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_RENAME, f, "/w/x", 0, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_RENAME, "/w/x", f, 0, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_LINK, f, "/w/x", 0, staged), WARD_VERDICT_ALLOW, 0);
+		is(ask(p, WARD_ACTION_LINK, "/r/x", f, 0, staged), WARD_VERDICT_DENY, EXDEV);
+	}
+	is(access_to(p, "/p/f", WARD_RIGHT_READ, staged), WARD_VERDICT_ASK, EACCES);
+	is(access_to(p, "/w/a/no", WARD_RIGHT_WRITE, staged), WARD_VERDICT_DENY, EACCES);
+	is(access_to(p, "/w/a/x", WARD_RIGHT_EXEC, staged), WARD_VERDICT_DENY, EACCES);
+	is(access_to(p, "/r/f", WARD_RIGHT_WRITE, staged), WARD_VERDICT_DENY, EACCES);
+	is(access_to(p, "/h", WARD_RIGHT_WRITE, staged), WARD_VERDICT_HIDE, ENOENT);
+	is(ask(p, WARD_ACTION_RENAME, "/w/a/no", "/w/a/yes", 0, staged), WARD_VERDICT_DENY, EACCES);
+	ward_policy_unref(p);
+}
+END_TEST
+
 /* A rule before `ask` that gives changes keeps reading alone, in every source. */
 START_TEST(ask_takes_changes_that_were_given)
 {
@@ -576,7 +608,7 @@ START_TEST(links_do_not_lead_past_rules)
 }
 END_TEST
 
-/* What lies beneath a directory that moves may be a link: where a rule leaves `create`, too. */
+/* A file beneath a directory that moves may be a link, also where a rule leaves `create`. */
 START_TEST(links_do_not_move_along)
 {
 	struct ward_policy *p = base("[files]\nwrite = /w\nappend = /w/log/*/x\n"
@@ -694,6 +726,7 @@ int main(void)
 	tcase_add_test(t, others_only_take_away);
 	tcase_add_test(t, guards_are_ceilings);
 	tcase_add_test(t, ask_leaves_what_was_before);
+	tcase_add_test(t, ask_under_review);
 	tcase_add_test(t, ask_takes_changes_that_were_given);
 	tcase_add_test(t, passage_is_for_directories_on_the_way);
 	tcase_add_test(t, no_passage_below_a_ceiling_of_hide);

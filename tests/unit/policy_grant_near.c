@@ -140,7 +140,7 @@ static void compare(const struct set *t, const struct ward_buf *p, struct count 
 	c->far += !near;
 	if (!rights)
 		return;
-	/* What lies above a covered path lets pass, so it is near as well. */
+	/* Directories above a covered path can be passed, so they are near as well. */
 	for (size_t len = p->len; len > 1; len--)
 		ck_assert(p->data[len - 1] != '/' || ward_grants_near(t->s, p->data, len - 1));
 	ck_assert(ward_grants_near(t->s, "/", 1));

@@ -159,7 +159,7 @@ static struct ward_decision between(const struct ward_policy *p, struct ward_gra
 
 START_TEST(moves_gain_nothing)
 {
-	struct ward_policy *p = policy_of(HEAD RULES "read = /w/src/d/fixed\n");
+	struct ward_policy *p = policy_of(HEAD RULES "read = /w/src/d/fixed\nask = /w/src/asked\n");
 	struct ward_grants *s = NULL;
 	ck_assert_int_eq(ward_grants_new(&s), 0);
 	/* controls: without the grant nothing may come there; within src it may */
@@ -181,8 +181,22 @@ START_TEST(moves_gain_nothing)
 	ck_assert_int_eq(
 		between(p, s, WARD_ACTION_RENAME, "/w/src/d", "/w/docs/d", WARD_REQUEST_DIR).error,
 		EXDEV);
-	/* and what stands under a grant may leave it, with no more rights than it has there */
-	ck_assert_int_eq(between(p, s, WARD_ACTION_RENAME, "/w/docs/a", "/w/src/z", 0).verdict,
+	/* nor does what stands under a grant get a name at which it keeps rights after the grant */
+	ck_assert_int_eq(between(p, s, WARD_ACTION_RENAME, "/w/docs/a", "/w/docs/b", 0).verdict,
+		WARD_VERDICT_ALLOW);
+	ck_assert_int_eq(
+		between(p, s, WARD_ACTION_RENAME, "/w/docs/a", "/w/src/z", 0).error, EXDEV);
+	ck_assert_int_eq(between(p, s, WARD_ACTION_LINK, "/w/docs/a", "/w/src/z", 0).error, EXDEV);
+	ck_assert_int_eq(
+		between(p, s, WARD_ACTION_RENAME, "/w/docs/a", "/w/src/z", WARD_REQUEST_EXCHANGE)
+			.error,
+		EXDEV);
+	/* what was asked about has been answered: it may go */
+	ck_assert_int_eq(between(p, s, WARD_ACTION_RENAME, "/w/src/asked", "/w/src/z", 0).verdict,
+		WARD_VERDICT_ASK);
+	static char asked[] = "/w/src/asked";
+	(void)give(s, a_grant(asked, WARD_RIGHTS_ALL));
+	ck_assert_int_eq(between(p, s, WARD_ACTION_RENAME, "/w/src/asked", "/w/src/z", 0).verdict,
 		WARD_VERDICT_ALLOW);
 	/* nobody makes a symbolic link by a grant */
 	ck_assert_int_eq(

@@ -290,7 +290,7 @@ START_TEST(order_of_what_takes_away_does_not_matter)
 }
 END_TEST
 
-/* What is allowed was granted; what is visible can be reached: its directories are passages. */
+/* Everything allowed was granted. Everything visible can be reached through its directories. */
 START_TEST(allowed_is_granted_and_reachable)
 {
 	size_t visible = 0, passages = 0;

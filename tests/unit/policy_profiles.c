@@ -121,7 +121,7 @@ static void denied(const struct ward_policy *p, const char *const *paths)
 	}
 }
 
-/* What was there before is hidden, what git has otherwise refused, all else as without the rule. */
+/* Files from before the session are hidden, and refused if git has them. */
 static void secret(const struct ward_policy *p, const char *const *paths, uint32_t else_)
 {
 	for (; *paths; paths++) {
@@ -153,7 +153,11 @@ static const char *const work[] = {"/workspace/src/a.c", "/workspace", "/workspa
 	"/workspace/.env.sample", "/workspace/.env.template", "/workspace/.env.example.tmp",
 	"/workspace/.env.sample~", "/workspace/.env.template.de", "/workspace/.environment",
 	"/workspace/env", "/workspace/x.env.md", "/workspace/sub/.vscode/tasks.json",
-	"/workspace/environment", "/workspace/keys.c", NULL};
+	"/workspace/environment", "/workspace/keys.c", "/workspace/sub/.npmrc",
+	"/workspace/sub/.yarnrc.yml", "/workspace/.aws/task-definition.json",
+	"/workspace/.azure/config.json", "/workspace/.config/gh/config.yml",
+	"/workspace/.docker/Dockerfile", "/workspace/.kube/config.d/a", "/workspace/auth.json",
+	"/workspace/.dev.vars2", NULL};
 static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
 	"/workspace/.env.local", "/workspace/.env.production", "/workspace/.env.test",
 	"/workspace/.env.staging", "/workspace/.env.e2e", "/workspace/.env.", "/workspace/.env.e",
@@ -166,7 +170,14 @@ static const char *const secrets[] = {"/workspace/.env", "/workspace/a/b/.env",
 	"/workspace/.env.local~", "/workspace/#.env#", "/workspace/.ENV", "/workspace/.Env.local",
 	"/workspace/.ENV.EXAMPLE", "/workspace/tls/server.pem", "/workspace/tls/server.key",
 	"/workspace/id_rsa", "/workspace/deploy/id_ed25519", "/workspace/.netrc",
-	"/workspace/.git-credentials", NULL};
+	"/workspace/.git-credentials", "/workspace/.aws/credentials",
+	"/workspace/a/.aws/sso/cache/x.json", "/workspace/.azure/msal_token_cache.bin",
+	"/workspace/sub/.cargo/credentials.toml", "/workspace/.config/gcloud/access_tokens.db",
+	"/workspace/gcp/application_default_credentials.json", "/workspace/.config/gh/hosts.yml",
+	"/workspace/.config/git/credentials", "/workspace/.docker/config.json",
+	"/workspace/a/b/.kube/config", "/workspace/.dev.vars", "/workspace/.dev.vars.production",
+	"/workspace/.streamlit/secrets.toml", "/workspace/.terraform.d/credentials.tfrc.json",
+	NULL};
 static const char *const executed[] = {"/workspace/.vscode/tasks.json", "/workspace/.vscode",
 	"/workspace/.envrc", "/workspace/.husky/pre-commit", "/workspace/.cargo/config.toml",
 	"/workspace/.mcp.json", "/workspace/.npmrc", "/workspace/.wardfs.policy",

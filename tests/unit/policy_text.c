@@ -623,7 +623,7 @@ START_TEST(merging)
 }
 END_TEST
 
-/* What `show` writes loads again and means the same. */
+/* The output of `show` loads again and means the same. */
 START_TEST(show_loads_again)
 {
 	static const char base[] =

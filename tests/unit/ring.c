@@ -135,7 +135,7 @@ START_TEST(lists_and_digests_keep_their_form)
 	check_list("sh\0-cls", 7, 8); /* the end is the last byte of the padding */
 	check_list("sh\0-cls\0", 8, 8);
 	check_list("sh\0-cls2", 8, 9); /* and one more than there is */
-	/* What does not fit goes item by item. */
+	/* Items that do not fit go one by one. */
 	static char big[WARD_EVENT_MAX];
 	memset(big, 'a', sizeof(big));
 	big[10] = big[20] = '\0';

@@ -257,7 +257,7 @@ START_TEST(the_weakest_that_suffices)
 	ck_assert_str_eq(picked(25, PROCESS, NULL, true, argv), "restricted");
 	ck_assert_str_eq(
 		picked(20, PROCESS "from = restricted 20\n", NULL, true, argv), "restricted");
-	/* What a weaker mode cannot carry out is no reason to leave it out. */
+	/* A rule that a weaker mode cannot carry out does not exclude that mode. */
 	ck_assert_str_eq(
 		picked(0, PROCESS "[network]\nmode = allowlist\n", NULL, true, argv), "restricted");
 	ck_assert_str_eq(

@@ -113,11 +113,11 @@ START_TEST(limits_and_what_is_behind)
 	ck_assert_uint_eq(f.growth, WARD_UNLIMITED);
 	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
 	ward_risk_facts_clear(&f);
-	/* What is never idle goes on for ever. */
+	/* A command that is never idle runs for ever. */
 	f = of_policy(WRITE "[limits]\nidle = 10m\n");
 	ck_assert_uint_eq(f.time_ns, WARD_UNLIMITED);
 	ward_risk_facts_clear(&f);
-	/* What can write nothing fills no disk. */
+	/* A command that can write nothing fills no disk. */
 	f = of_policy(READ);
 	ck_assert_uint_eq(f.growth, 0);
 	/* The facts behind a row are bounded. */

@@ -594,7 +594,7 @@ END_TEST
 START_TEST(probe_skipped)
 {
 	struct ward_err err = WARD_ERR_INIT;
-	/* What every session can show may not be left out. */
+	/* Nothing may be left out that every session can show. */
 	struct ward_probe_result r = {.probe = WARD_PROBE_PTRACE};
 	ck_assert_int_eq(ward_probe_judge(&r), WARD_PROBE_FAILED);
 	ck_assert_int_eq(ward_probe_explain(&r, &err), -EPERM);

@@ -70,7 +70,7 @@ START_TEST(sweeps_the_dead_alone)
 	ck_assert_int_eq(flock(young, LOCK_EX), 0);
 	crash(runtime, "dead");
 	ck_assert(there(runtime, "dead/control")); /* control: it is left */
-	/* What a broker's sockets leave, and a file that is nobody's of ours. */
+	/* Leftovers of a broker's sockets, and a file that no session of ours made. */
 	crash(runtime, "more");
 	snprintf(path, sizeof(path), "%s/more/control.new", runtime);
 	ck_assert_int_eq(mknod(path, S_IFSOCK | 0600, 0), 0);

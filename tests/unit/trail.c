@@ -50,7 +50,7 @@ START_TEST(a_record_is_one_line_of_json)
 	ck_assert_int_eq(json_array_size(json_object_get(j, "given")), 9);
 	ck_assert(json_is_null(json_object_get(j, "size_before")));
 	json_decref(j);
-	const struct ward_writer_summary *sum = ward_writer_summary(s.w);
+	const struct ward_summary *sum = ward_writer_summary(s.w);
 	ck_assert_uint_eq(sum->records, 6);
 	ck_assert_uint_eq(sum->refusals, 2);
 	ck_assert_uint_eq(sum->n, 2);
@@ -85,7 +85,7 @@ START_TEST(a_refusal_is_named_by_what_was_asked_for)
 		ck_assert_int_eq(ward_ring_put(s.in[1], &ev), 0);
 	}
 	drain(&s);
-	const struct ward_writer_summary *sum = ward_writer_summary(s.w);
+	const struct ward_summary *sum = ward_writer_summary(s.w);
 	ck_assert_uint_eq(sum->n, 3);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_str_eq(sum->first[i].path, v[i].is);
@@ -687,7 +687,7 @@ START_TEST(a_session_that_never_began_leaves_nothing)
 	ck_assert_int_eq(s.log_fd, -1);
 	ck_assert_int_eq(ward_store_list(trail_store(), &names, NULL), 0);
 	ck_assert_uint_eq(names.n, 0);
-	/* What has a record stays. */
+	/* Files with a record stay. */
 	ck_assert_int_eq(ward_store_create_session(trail_store(), "kept", "p", 1, &s, NULL), 0);
 	ck_assert_int_eq(ward_fd_write_all(s.log_fd, "x", 1), 0);
 	ward_store_discard_session(trail_store(), &s);

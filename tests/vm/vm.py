@@ -41,9 +41,9 @@ def say(text):
     print(f"vm: {text}", file=sys.stderr, flush=True)
 
 
-def recipe_digest(machine):
+def recipe_digest(machine, packages):
     with open(os.path.join(HERE, "guest.sh"), "rb") as f:
-        return hashlib.sha256(repr(machine).encode() + UNIT.encode() + f.read()).hexdigest()[:16]
+        return hashlib.sha256(repr((machine, packages)).encode() + UNIT.encode() + f.read()).hexdigest()[:16]
 
 
 def mirror(suite):
@@ -57,14 +57,31 @@ def mirror(suite):
     sys.exit("vm: apt knows no mirror of Debian: run apt-get update")
 
 
-def debootstrap(machine, root, log):
-    packages = ",".join(machine.packages + (machine.kernel,))
-    with open(log, "wb") as out:
-        done = subprocess.run(["debootstrap", "--variant=minbase", f"--include={packages}", machine.suite, root,
-                               mirror(machine.suite)], stdout=out, stderr=out, check=False)
+def logged(log, *argv):
+    with open(log, "ab") as out:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, check=False)
     if done.returncode:
         with open(log, errors="replace", encoding="utf-8") as f:
-            sys.exit("vm: debootstrap failed:\n" + "".join(f.readlines()[-20:]))
+            sys.exit(f"vm: {argv[0]} failed:\n" + "".join(f.readlines()[-20:]))
+
+
+# debootstrap resolves no alternatives and no versions, so what builds need is left to apt.
+INSTALL = """
+root=$1; shift
+touch "$root/etc/resolv.conf"
+mount --bind /etc/resolv.conf "$root/etc/resolv.conf"
+mount -t proc proc "$root/proc"
+export DEBIAN_FRONTEND=noninteractive
+exec chroot "$root" apt-get -q install -y --no-install-recommends "$@"
+"""
+
+
+def debootstrap(machine, packages, root, log):
+    included = ",".join((*machine.packages, machine.kernel))
+    logged(log, "debootstrap", "--variant=minbase", f"--include={included}", machine.suite, root,
+           mirror(machine.suite))
+    if packages:
+        logged(log, "unshare", "--mount", "--propagation", "private", "sh", "-ec", INSTALL, "sh", root, *packages)
 
 
 def settle(root):
@@ -86,8 +103,8 @@ def settle(root):
     subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
 
 
-def make(name, machine, place):
-    """The machine's directory in the cache: disk, kernel, initrd."""
+def make(name, machine, packages, place):
+    """The machine's directory in the cache: disk, kernel, initrd; where it builds also its root."""
     for tool in ("debootstrap", "mke2fs", "systemctl"):
         if not shutil.which(tool):
             sys.exit(f"vm: {tool} is missing")
@@ -96,7 +113,7 @@ def make(name, machine, place):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(place), prefix=".new-") as work:
         root, new = os.path.join(work, "root"), os.path.join(work, "machine")
         os.mkdir(new)
-        debootstrap(machine, root, os.path.join(work, "log"))
+        debootstrap(machine, packages, root, os.path.join(work, "log"))
         settle(root)
         for file in os.listdir(os.path.join(root, "boot")):
             for start, called in (("vmlinuz-", "kernel"), ("initrd.img-", "initrd")):
@@ -104,16 +121,42 @@ def make(name, machine, place):
                     shutil.copy(os.path.join(root, "boot", file), os.path.join(new, called))
         subprocess.run(["mke2fs", "-q", "-t", "ext4", "-O", "casefold", "-E", "encoding=utf8", "-d", root,
                         os.path.join(new, "disk"), machine.size], check=True)
+        if machine.builds:
+            os.rename(root, os.path.join(new, "root"))
         os.rename(new, place)
 
 
-def machine_at(name):
+def machine_at(name, packages):
     machine = MACHINES[name]
+    packages = tuple(packages.split()) if machine.builds else ()
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    place = os.path.join(cache, "wardfs", "machines", f"{name}-{recipe_digest(machine)}")
+    place = os.path.join(cache, "wardfs", "machines", f"{name}-{recipe_digest(machine, packages)}")
     if not os.path.isdir(place):
-        make(name, machine, place)
+        make(name, machine, packages, place)
     return machine, place
+
+
+BUILD = """
+mkdir -p "$2/src" "$2/build"
+mount --bind "$1" "$2/src"
+mount -o remount,bind,ro "$2/src"
+mount -t proc proc "$2/proc"
+mount -t tmpfs tmpfs "$2/tmp"
+exec env -i PATH=/usr/sbin:/usr/bin LC_ALL=C.UTF-8 chroot "$2" sh -ec '
+	[ -e /build/build.ninja ] || meson setup /build /src -Dtests=enabled
+	exec ninja -C /build'
+"""
+
+
+def build_among_its_own(name, place):
+    """Builds wardfs with the machine's compiler and libraries, on this host's kernel. Returns where."""
+    root = os.path.join(place, "root")
+    say(f"building for {name}")
+    done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-ec", BUILD, "sh", SRC, root],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"vm: the build for {name} failed:\n" + done.stdout[-4000:] + done.stderr[-2000:])
+    return os.path.join(root, "build")
 
 
 def payload(path, build, job):
@@ -201,6 +244,7 @@ def job(tests, long, accel):
 def main():
     p = argparse.ArgumentParser(prog="./bootstrap test --vm")
     p.add_argument("--build", required=True)
+    p.add_argument("--build-packages", required=True, help="what a build needs, by Debian's names")
     p.add_argument("--machine", action="append", choices=sorted(MACHINES))
     p.add_argument("--accel", choices=("tcg", "kvm"))
     p.add_argument("--long", action="store_true", help="also what takes long")
@@ -214,10 +258,11 @@ def main():
         return 0
     accel, total, bad = acceleration(o.accel), [0, 0, 0], False
     for name in o.machine or sorted(MACHINES):
-        machine, place = machine_at(name)
+        machine, place = machine_at(name, o.build_packages)
+        build = build_among_its_own(name, place) if machine.builds else os.path.abspath(o.build)
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp"), prefix="wardfs-vm.") as work:
             disk = os.path.join(work, "payload")
-            payload(disk, os.path.abspath(o.build), job(o.tests or machine.tests, o.long, accel))
+            payload(disk, build, job(o.tests or machine.tests, o.long, accel))
             run = Run(name)
             run.boot(command(machine, place, disk, accel, work), o.seconds or machine.seconds,
                      os.path.join(work, "console"))

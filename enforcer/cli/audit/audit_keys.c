@@ -96,17 +96,24 @@ static bool keep_rotation(struct audit_cmd *c, const char *arg, const char *line
 	return ward_buf_error(&c->rotations) == 0;
 }
 
+/* The one key of a ledger. */
+static bool take_ledger(struct audit_cmd *c, const char *text, size_t len)
+{
+	if (c->has_ledger_key || ward_note_key_parse(text, len, &c->ledger_key) < 0 ||
+		c->ledger_key.type != WARD_NOTE_ED25519)
+		return false;
+	c->has_ledger_key = true;
+	return true;
+}
+
 bool audit_keys_take(struct audit_cmd *c, const char *arg)
 {
 	if (ward_chain_setup() < 0)
 		return false;
 	if (add_key(c, arg, strlen(arg)))
 		return follow_rotations(c);
-	if (ward_note_key_parse(arg, strlen(arg), &c->ledger_key) == 0 &&
-		c->ledger_key.type == WARD_NOTE_ED25519 && !c->has_ledger_key) {
-		c->has_ledger_key = true;
+	if (take_ledger(c, arg, strlen(arg)))
 		return true;
-	}
 	ward_cleanup_fd int fd = -1;
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	if (ward_fd_open_named(arg, WARD_NAMED_PIPE, &fd, NULL) < 0 ||
@@ -116,7 +123,8 @@ bool audit_keys_take(struct audit_cmd *c, const char *arg)
 	size_t n = 0;
 	for (; *p; p += strspn(p, "\n"), n++) {
 		size_t len = strcspn(p, "\n");
-		if (memchr(p, ' ', len) ? !keep_rotation(c, arg, p, len) : !add_key(c, p, len))
+		if (memchr(p, ' ', len) ? !keep_rotation(c, arg, p, len)
+					: !add_key(c, p, len) && !take_ledger(c, p, len))
 			return false;
 		p += len;
 	}

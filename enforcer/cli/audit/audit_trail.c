@@ -46,6 +46,12 @@ static bool is_of_project(void *user, const char *name)
 	return p->is && audit_labels_match(p->c, name);
 }
 
+bool audit_trail_of_project(struct audit_cmd *c, const char *name, const char *project)
+{
+	struct of_project p = {.c = c, .project = project};
+	return is_of_project(&p, name);
+}
+
 /* Of any project. */
 static bool is_asked(void *user, const char *name)
 {

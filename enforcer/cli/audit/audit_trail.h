@@ -22,6 +22,9 @@ int audit_trail_known(struct audit_cmd *c, char **ret_name, struct ward_err *err
 int audit_trail_open(struct audit_cmd *c, char **ret_name, struct ward_log **ret,
 	struct ward_err *err) ward_must_check;
 
+/* Was that a session of the project (escaped)? */
+bool audit_trail_of_project(struct audit_cmd *c, const char *name, const char *project);
+
 /* The result of verifying a trail: zero, until audit_trail_verify() fills it. */
 struct audit_verified {
 	struct ward_checkpoint_list notes;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "audit/export/report.h"
+#include "audit/export/report_reviews.h"
 #include "audit/query/parse.h"
+#include "audit/verify/verify_reviews.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_output.h"
@@ -25,6 +27,20 @@ static int put_json(struct ward_buf *b, const json_t *report)
 	return 0;
 }
 
+/* As `verify`: what lies beside the trail counts, too, and what came of reviews is told from it. */
+static int collect(struct audit_cmd *c, const char *name, struct ward_log *log,
+	struct audit_verified *v, json_t **ret, struct ward_err *err)
+{
+	const struct ward_ledger_session *s = ward_ledger_view_find(&v->ledger, name);
+	ward_cleanup_fd int dir = -1;
+	int r = ward_store_open_session(c->store, name, &dir, err);
+	if (r == 0)
+		r = ward_verify_reviews(dir, s, &v->result, err);
+	if (r == 0)
+		r = ward_report_collect(log, name, &v->result, ret, err);
+	return r == 0 ? ward_report_reviews(*ret, dir, s, err) : r;
+}
+
 static int run_report(struct audit_cmd *c, struct ward_err *err)
 {
 	ward_cleanup_free char *name = NULL;
@@ -42,7 +58,7 @@ static int run_report(struct audit_cmd *c, struct ward_err *err)
 	if (r == 0)
 		r = audit_trail_verify(c, name, log, &v, err);
 	if (r == 0)
-		r = ward_report_collect(log, name, &v.result, &report, err);
+		r = collect(c, name, log, &v, &report, err);
 	if (r < 0)
 		return r;
 	if (format[0] == 'h')

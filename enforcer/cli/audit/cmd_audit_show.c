@@ -13,6 +13,7 @@
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_origin.h"
 #include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_proofs.h"
 #include "enforcer/cli/audit/audit_select.h"
@@ -130,6 +131,7 @@ static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	struct ward_file_names *names = NULL;
 	struct show s = {.c = c};
+	size_t n_reviewed = 0;
 	if (c->proof && c->follow)
 		return ward_err_set(err, -EINVAL,
 			"--proof needs a checkpoint, which new records do not have yet: leave "
@@ -150,16 +152,18 @@ static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err
 		r = walk(&s, log, err);
 	if (r == 0)
 		audit_print_names(names);
+	if (r == 0 && file && !c->json)
+		r = audit_origin_print(c, c->object, &n_reviewed, err);
 	ward_file_names_free(names);
-	if (r == 0 && s.shown == 0 && file)
+	if (r == 0 && s.shown == 0 && file && !n_reviewed)
 		ward_sayf("session %s has no record of %s (write the path as the command sees it "
 			  "inside)",
 			name, ward_buf_str(&path));
-	else if (r == 0 && s.shown == 0)
+	else if (r == 0 && s.shown == 0 && !n_reviewed)
 		ward_sayf("session %s has no such record", name);
 	if (r == 0)
 		r = audit_select_warn(c, name, log, s.indexed);
-	return r != 0 ? r : asked && s.shown == 0;
+	return r != 0 ? r : asked && s.shown == 0 && !n_reviewed;
 }
 
 static int run_show(struct audit_cmd *c, struct ward_err *err)
@@ -265,6 +269,8 @@ static const struct argp_option file_options[] = {
 };
 const struct argp audit_file_argp = {file_options, audit_verb_parse, "PATH [SESSION]",
 	"Prints the records of one file, under all names that it had through renames and links. "
+	"Then it prints what reviews of all sessions applied to the file, and which session its "
+	"content now is from. "
 	"PATH is a path inside, or relative to the project. SESSION is a name, its unique "
 	"beginning, or latest (the default).\vExit status: 0; 1 no such record, or the trail was changed; 2 usage; 125 "
 	"the trail cannot be read.",

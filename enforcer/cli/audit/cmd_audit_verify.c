@@ -22,6 +22,7 @@
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_keys.h"
+#include "enforcer/cli/audit/audit_ledger_public.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_policies.h"
@@ -204,14 +205,17 @@ static int keep_verified(struct verify *v, struct ward_err *err)
 
 /*
  * Every session of the ledger, then those that only have a directory. With public keys the ledger
- * says nothing: those that have a directory.
+ * counts if its own is among them.
  */
 static int verify_all(struct verify *v, struct ward_err *err)
 {
 	struct ward_store_names names;
 	if (v->c->n_keys == 0)
 		report(v, LEDGER, &v->ledger.result);
-	int r = ward_store_list(v->c->store, &names, err);
+	int r = v->c->n_keys && v->c->has_ledger_key ? audit_ledger_public(v->c, &v->verdicts, err)
+						     : 0;
+	if (r == 0)
+		r = ward_store_list(v->c->store, &names, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < v->ledger.n; i++)
@@ -744,7 +748,8 @@ static int run_verify(struct audit_cmd *c, struct ward_err *err)
 static const struct argp_option verify_options[] = {
 	{"json", 'j', NULL, 0, "One JSON array of objects", 0},
 	{"all", AUDIT_OPTION_ALL, NULL, 0,
-		"Verify the ledger and all its sessions. With --key: all trails in the directory",
+		"Verify the ledger and all its sessions. With --key: all trails in the directory, and "
+		"with the ledger's key also the ledger",
 		0},
 	{"key", AUDIT_OPTION_KEY, "KEY", 0,
 		"Verify with checkpoints and public keys alone. KEY is a line that 'wardfs "

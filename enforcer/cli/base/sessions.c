@@ -13,6 +13,9 @@
 #include "enforcer/cli/base/here.h"
 #include "enforcer/session/control/control.h"
 
+/* Until a session that hung up is gone. */
+#define HUNG_UP_MS 2000
+
 /* silent: takes the names of sessions that do not answer, each with the reason; NULL: no matter. */
 static json_t *running(const char *runtime, json_t *silent)
 {
@@ -30,7 +33,10 @@ static json_t *running(const char *runtime, json_t *silent)
 		json_t *o = r == 0 ? json_loads(answer, 0, NULL) : NULL;
 		if (o)
 			json_array_append_new(all, o);
-		else if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && silent)
+		/* One that ends hangs up, too. Another one takes us for a process of its own, or
+		 * cannot tell: it runs in other namespaces. */
+		else if (r < 0 && r != -ENOENT && r != -ECONNREFUSED && silent &&
+			 !(r == -EACCES && ward_control_wait_gone(runtime, e->d_name, HUNG_UP_MS)))
 			json_array_append_new(silent,
 				json_pack("{s:s, s:s}", "session", e->d_name, "why", err.text));
 	}

@@ -12,6 +12,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/kernel.h"
 #include "enforcer/cli/doctor/doctor.h"
+#include "enforcer/ipc/host.h"
+#include "enforcer/session/guard/host_service.h"
 
 /* The first kernel with FUSE passthrough: Linux 6.9. */
 #define PASSTHROUGH_MAJOR 6
@@ -63,6 +65,29 @@ void ward_check_landlock(struct ward_check *c)
 			"%s", strerror(errno));
 }
 
+/* As an ordinary user. */
+static void check_host_service(struct ward_check *c)
+{
+	ward_cleanup_fd int fd = ward_host_service_connect();
+	const int r = fd;
+
+	if (r < 0)
+		fd = -1;
+	if (r >= 0)
+		ward_check_say(c, WARD_CHECK_OK, NULL,
+			"wardfs-hostd registers files that are written to, or large");
+	else if (r == -ENOENT)
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
+			"as root: systemd-sysusers; systemd-tmpfiles --create; systemctl enable --now wardfs-host.socket. Then large files are read, and all are written, at native speed",
+			"needs CAP_SYS_ADMIN, and the host has no wardfs-host.socket; wardfs uses the page cache instead");
+	else
+		ward_check_say(c, WARD_CHECK_OPTIONAL,
+			"as root: systemctl restart wardfs-host.socket; systemctl status wardfs-host.service",
+			"needs CAP_SYS_ADMIN, and " WARD_HOST_SOCKET
+			": %s; wardfs uses the page cache instead",
+			strerror(-r));
+}
+
 void ward_check_passthrough(struct ward_check *c)
 {
 	unsigned major = 0, minor = 0;
@@ -71,9 +96,7 @@ void ward_check_passthrough(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OPTIONAL, "Linux 6.9 or newer",
 			"this kernel is older than 6.9");
 	else if (geteuid() != 0)
-		ward_check_say(c, WARD_CHECK_OPTIONAL,
-			"run as root, which reads files at native speed",
-			"needs CAP_SYS_ADMIN; wardfs uses the page cache instead");
+		check_host_service(c);
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL, "root, Linux %u.%u", major, minor);
 }

@@ -102,7 +102,7 @@ static void try_runtime(const struct ward_mode *m, struct ward_check *c)
 	try_mode(m, WARD_CHECK_UNUSABLE, c);
 	if (found.program && c->status == WARD_CHECK_OK)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
-			"a sandbox with a tree ran `true`; its probes held; %s %s%s",
+			"a sandbox with a tree ran `true`; its probes succeeded; %s %s%s",
 			m->takes & WARD_TAKES_ENGINE ? "the engine is" : "scripts run under",
 			found.program, ward_buf_str(&text));
 }

@@ -31,6 +31,11 @@ const char *panel_member(const struct panel *p, const char *name)
 	return s ? s : "";
 }
 
+size_t panel_paths(const struct panel *p)
+{
+	return 1 + json_array_size(json_object_get(p->shown, "more"));
+}
+
 const char *panel_time(const struct panel *p)
 {
 	return times[p->time].text;
@@ -53,6 +58,21 @@ void panel_clear(struct panel *p)
 
 /* --- patterns that are proposed --- */
 
+/* Do the names of all paths end with it? */
+static bool all_end_with(const struct panel *p, const char *end)
+{
+	const json_t *one = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(p->shown, "more"), i, one)
+	{
+		const char *path = json_string_value(json_object_get(one, "path"));
+		const size_t n = path ? strlen(path) : 0, len = strlen(end);
+		if (n <= len || strcmp(path + n - len, end) != 0 || path[n - len - 1] == '/')
+			return false;
+	}
+	return true;
+}
+
 /* Of *.EXTENSION in the directory, and of all beneath it. */
 static void propose_path(const struct panel *p, unsigned which, struct ward_buf *b)
 {
@@ -66,7 +86,7 @@ static void propose_path(const struct panel *p, unsigned which, struct ward_buf 
 	if (!slash || slash == text)
 		return;
 	ward_pattern_quote(b, text, (size_t)(slash - text));
-	if (which == 0 && dot && dot > slash + 1 && dot[1]) {
+	if (which == 0 && dot && dot > slash + 1 && dot[1] && all_end_with(p, dot)) {
 		ward_buf_puts(b, "/*");
 		ward_pattern_quote(b, dot, strlen(dot));
 	} else {
@@ -100,10 +120,11 @@ static void propose(struct panel *p)
 
 /* --- what is shown --- */
 
+/* With more or fewer paths, perhaps. */
 static bool same(const json_t *a, const json_t *b)
 {
-	static const char *const members[] = {"question", "session", "digest"};
-	for (size_t i = 0; i < 3; i++) {
+	static const char *const members[] = {"question", "session"};
+	for (size_t i = 0; i < 2; i++) {
 		const char *x = json_string_value(json_object_get(a, members[i]));
 		const char *y = json_string_value(json_object_get(b, members[i]));
 		if (!x || !y || strcmp(x, y) != 0)
@@ -121,6 +142,36 @@ static size_t place(const struct panel *p)
 	return json_array_size(p->list);
 }
 
+/* Did the text that is shown begin the text of now? Another path can have joined since. */
+static bool began(const struct panel *p, const json_t *now)
+{
+	const json_t *v = NULL;
+	const char *digest = panel_member(p, "digest");
+	size_t i = 0;
+	json_array_foreach(json_object_get(now, "digests"), i, v)
+	{
+		if (json_string_value(v) && strcmp(json_string_value(v), digest) == 0)
+			return true;
+	}
+	const char *whole = json_string_value(json_object_get(now, "digest"));
+	return whole && strcmp(whole, digest) == 0;
+}
+
+/* Of the question of now: what changes while it waits, with what is shown. */
+static void take_now(struct panel *p, const json_t *now)
+{
+	static const char *const members[] = {"waits", "left", "approvers", "signed"};
+	const size_t n = 1 + json_array_size(json_object_get(now, "more"));
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *v = json_object_get(now, members[i]);
+		if (v)
+			json_object_set(p->shown, members[i], v);
+		else
+			json_object_del(p->shown, members[i]);
+	}
+	p->grown = n > panel_paths(p);
+}
+
 static void choose(struct panel *p, enum panel_answer a)
 {
 	p->chosen = a;
@@ -132,8 +183,8 @@ static void choose(struct panel *p, enum panel_answer a)
 static void show(struct panel *p, json_t *question, uint64_t now_ns)
 {
 	json_decref(p->shown);
-	p->shown = json_incref(question);
-	p->gone = p->own = p->editing = p->refused = false;
+	p->shown = json_deep_copy(question);
+	p->gone = p->own = p->editing = p->refused = p->grown = false;
 	p->shown_ns = now_ns;
 	p->time = p->proposal = 0;
 	propose(p);
@@ -147,13 +198,11 @@ void panel_list(struct panel *p, json_t *list, uint64_t now_ns)
 	p->list_ns = now_ns;
 	p->dirty = true;
 	const size_t i = place(p), n = json_array_size(list);
-	if (p->shown && i == n) {
+	if (p->shown && (i == n || !began(p, json_array_get(list, i)))) {
 		p->gone = true;
 	} else if (p->shown) {
-		/* The same, with the time that is left. */
-		json_t *now = json_incref(json_array_get(list, i));
-		json_decref(p->shown);
-		p->shown = now;
+		/* The same paths, with the time that is left. */
+		take_now(p, json_array_get(list, i));
 		/* The policy may have come to demand signatures. */
 		if (panel_signers(p) > 0 && p->chosen != PANEL_NO) {
 			p->editing = false;
@@ -167,7 +216,11 @@ void panel_list(struct panel *p, json_t *list, uint64_t now_ns)
 
 static void next(struct panel *p, uint64_t now_ns)
 {
-	const size_t i = place(p), n = json_array_size(p->list);
+	size_t i = place(p);
+	const size_t n = json_array_size(p->list);
+	/* What joined it comes first. */
+	if (i < n && p->grown)
+		i = i ? i - 1 : n - 1;
 	if (n > 0) {
 		show(p, json_array_get(p->list, i < n ? (i + 1) % n : 0), now_ns);
 	} else {
@@ -301,7 +354,9 @@ char *panel_to_count(struct panel *p)
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	const char *shown = panel_member(p, "path");
-	const bool count = p->count && !p->gone && !p->editing && *shown;
+	/* Several paths are all on the screen. */
+	const bool count = p->count && !p->gone && !p->editing && *shown &&
+			   (p->chosen == PANEL_PATTERN || panel_paths(p) == 1);
 	p->count = false;
 	if (count && p->chosen == PANEL_PATTERN)
 		ward_buf_puts(&b, p->pattern);

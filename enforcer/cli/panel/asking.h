@@ -32,6 +32,7 @@ struct panel {
 	bool gone;     /* it has ended since */
 	bool refused;  /* a key meant an answer that nobody signed */
 	bool own;      /* by an answer that was given here */
+	bool grown;    /* more paths have joined it than it shows */
 	bool fits;     /* all of it is on the screen */
 	bool opened;   /* at the terminal of a command: it closes when nothing waits any more */
 	uint64_t list_ns, shown_ns, result_ns;
@@ -70,6 +71,8 @@ int panel_timeout(const struct panel *p, uint64_t now_ns);
 /* A member of the question that is shown; "": it has none. */
 const char *panel_member(const struct panel *p, const char *name);
 const char *panel_time(const struct panel *p);
+/* How many paths it shows. */
+size_t panel_paths(const struct panel *p);
 /* How many signatures an answer needs that gives something; 0: none. The panel signs nothing. */
 long long panel_signers(const struct panel *p);
 /* draw.h: all that is on the screen. Sets p->fits. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws a question, and what each answer would give. */
+#include <limits.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
@@ -44,8 +45,8 @@ static size_t fill(const char *text, unsigned columns)
 	return i;
 }
 
-/* Text that is shown already. What is too long loses its middle, and says so. */
-static void put_lines(struct drawing *d, const char *name, const char *text)
+/* Text that is shown already. What has more lines loses its middle, and says so. */
+static void put_text(struct drawing *d, const char *name, const char *text, unsigned max)
 {
 	const unsigned width = d->columns - NAME_WIDTH - 2;
 	unsigned n = 0, i = 0;
@@ -54,7 +55,7 @@ static void put_lines(struct drawing *d, const char *name, const char *text)
 	do {
 		const size_t len = fill(text, width);
 		ward_buf_printf(d->b, " %-*s", (int)NAME_WIDTH, i ? "" : name);
-		if (n > LINES_MAX && i == LINES_MAX - 2) {
+		if (n > max && i == max - 2) {
 			const char *from = text;
 			for (; i + 1 < n; i++)
 				text += fill(text, width);
@@ -68,6 +69,11 @@ static void put_lines(struct drawing *d, const char *name, const char *text)
 		text += len;
 		i++;
 	} while (*text);
+}
+
+static void put_lines(struct drawing *d, const char *name, const char *text)
+{
+	put_text(d, name, text, LINES_MAX);
 }
 
 static void put_field(struct drawing *d, const char *name, const char *text)
@@ -117,6 +123,56 @@ static void put_title(struct drawing *d, const struct panel *p)
 	end_line(d);
 }
 
+/*
+ * The names of the paths that joined, which are plain and in the directory of the first one. None
+ * is left out: if they do not fit, the question does not.
+ */
+static void put_more(struct drawing *d, const struct panel *p)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const json_t *one = NULL;
+	size_t i = 0;
+	json_array_foreach(json_object_get(p->shown, "more"), i, one)
+	{
+		const char *path = json_string_value(json_object_get(one, "path"));
+		const char *action = json_string_value(json_object_get(one, "action"));
+		const char *program = json_string_value(json_object_get(one, "program"));
+		const json_t *pid = json_object_get(one, "pid");
+		const char *path2 = json_string_value(json_object_get(one, "path2"));
+		const char *slash = path ? strrchr(path, '/') : NULL;
+		const char *slash2 = path2 ? strrchr(path2, '/') : NULL;
+		ward_shownf(&b, "%s%s", i ? ", " : "", slash ? slash + 1 : "?");
+		if (path2)
+			ward_shownf(&b, " -> %s", slash2 ? slash2 + 1 : "?");
+		if (action)
+			ward_shownf(&b, " (%s)", action);
+		if (json_is_integer(pid))
+			ward_shownf(&b, " by %s (%lld)", program ? program : "a process",
+				(long long)json_integer_value(pid));
+	}
+	if (b.len)
+		put_text(d, "and there", ward_buf_str(&b), UINT_MAX);
+	if (p->grown)
+		put_lines(d, "", "More paths have joined since. Tab shows them too.");
+}
+
+/* What several of them are called. */
+static const char *path_word(const struct panel *p)
+{
+	return *panel_member(p, "path2") ? "pairs of paths" : "paths";
+}
+
+/* "this path", or how many. */
+static void put_paths(const struct panel *p, struct ward_buf *b)
+{
+	if (*panel_member(p, "host"))
+		ward_shownf(b, "this host");
+	else if (panel_paths(p) > 1)
+		ward_shownf(b, "these %zu %s", panel_paths(p), path_word(p));
+	else
+		ward_shownf(b, "%s", *panel_member(p, "path2") ? "these 2 paths" : "this path");
+}
+
 static void put_question(struct drawing *d, const struct panel *p, uint64_t now_ns)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -126,6 +182,7 @@ static void put_question(struct drawing *d, const struct panel *p, uint64_t now_
 	put_field(d, panel_member(p, "action"), what_of(p));
 	if (*panel_member(p, "path2"))
 		put_field(d, "to", panel_member(p, "path2"));
+	put_more(d, p);
 	put_field(d, "wants", panel_member(p, "rights"));
 	ward_shownf(&b, "%s (%lld)",
 		*panel_member(p, "program") ? panel_member(p, "program") : "a process",
@@ -158,24 +215,28 @@ static void put_answer(struct drawing *d, const struct panel *p, enum panel_answ
 static void put_answers(struct drawing *d, const struct panel *p)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	const bool host = *panel_member(p, "host");
+	ward_cleanup(ward_buf_clear) struct ward_buf what = WARD_BUF_INIT;
+	put_paths(p, &what);
 	end_line(d);
 	put_answer(d, p, PANEL_NO, "n", "no: refuse; not asked again for five minutes");
 	if (panel_signers(p) > 0)
 		return;
 	put_answer(d, p, PANEL_ONCE, "o", "once");
-	put_answer(d, p, PANEL_PATH, "y",
-		host ? "this host, until the session ends" : "this path, until the session ends");
+	ward_shownf(&b, "%s, until the session ends", ward_buf_str(&what));
+	put_answer(d, p, PANEL_PATH, "y", ward_buf_str(&b));
+	ward_buf_clear(&b);
 	ward_shownf(&b, "pattern %s%s, until the session ends (p: another one, e: edit)",
 		*p->pattern || p->editing ? p->pattern : "(none proposed)", p->editing ? "_" : "");
 	put_answer(d, p, PANEL_PATTERN, "p", ward_buf_str(&b));
 	ward_buf_clear(&b);
-	ward_shownf(
-		&b, "%s for %s (f: another time)", host ? "this host" : "this path", panel_time(p));
+	ward_shownf(&b, "%s for %s (f: another time)", ward_buf_str(&what), panel_time(p));
 	put_answer(d, p, PANEL_FOR, "f", ward_buf_str(&b));
-	if (!host)
-		put_answer(d, p, PANEL_ALWAYS, "a",
-			"always: this path, by a line in your policy for the project");
+	if (*panel_member(p, "host"))
+		return;
+	ward_buf_clear(&b);
+	ward_shownf(
+		&b, "always: %s, by a line in your policy for the project", ward_buf_str(&what));
+	put_answer(d, p, PANEL_ALWAYS, "a", ward_buf_str(&b));
 }
 
 /* Where approvers have to sign: the panel takes no other answer than no. */
@@ -195,19 +256,29 @@ static void put_signers(struct drawing *d, const struct panel *p)
 static void put_gives(struct drawing *d, const struct panel *p)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	const char *path2 = panel_member(p, "path2");
 	if (p->chosen == PANEL_NO)
 		ward_shownf(&b, "nothing");
 	else if (p->chosen == PANEL_ONCE && *panel_member(p, "host"))
 		ward_shownf(&b, "one connection to %s", what_of(p));
+	else if (p->chosen == PANEL_ONCE && panel_paths(p) > 1)
+		ward_shownf(&b, "%s on these %zu %s, one use each, by the process that asks",
+			panel_member(p, "rights"), panel_paths(p), path_word(p));
+	else if (p->chosen != PANEL_PATTERN && panel_paths(p) > 1)
+		ward_shownf(&b,
+			"%s on these %zu %s and what is beneath; of what exists, this file, "
+			"whatever it contains later",
+			panel_member(p, "rights"), panel_paths(p), path_word(p));
 	else if (p->chosen == PANEL_ONCE)
-		ward_shownf(&b, "%s on %s, one use, by process %lld", panel_member(p, "rights"),
-			what_of(p), integer(p, "pid"));
+		ward_shownf(&b, "%s on %s%s%s, one use%s, by process %lld",
+			panel_member(p, "rights"), what_of(p), *path2 ? " and on " : "", path2,
+			*path2 ? " each" : "", integer(p, "pid"));
 	else if (p->chosen == PANEL_PATTERN)
 		ward_shownf(&b, "%s on all that %s covers, also what is made later",
 			panel_member(p, "rights"), p->pattern);
 	else
-		ward_shownf(&b, "%s on %s and what is beneath; %s", panel_member(p, "rights"),
-			what_of(p), panel_member(p, "promise"));
+		ward_shownf(&b, "%s on %s%s%s and what is beneath; %s", panel_member(p, "rights"),
+			what_of(p), *path2 ? ", " : "", path2, panel_member(p, "promise"));
 	put_lines(d, "would give", ward_buf_str(&b));
 	if (p->counted.len)
 		put_lines(d, "today", ward_buf_str(&p->counted));

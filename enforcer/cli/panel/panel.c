@@ -136,10 +136,13 @@ static void answer_always(struct showing *s)
 	char text[1024];
 	size_t n = 0;
 	int ends[2];
-	const char *session = panel_member(&s->p, "session"),
-		   *name = panel_member(&s->p, "question");
+	char name[64];
+	const char *session = panel_member(&s->p, "session");
+	/* With as many paths as the person saw. */
+	(void)snprintf(
+		name, sizeof(name), "%s.%zu", panel_member(&s->p, "question"), panel_paths(&s->p));
 	char *const argv[] = {(char[]){"wardfs"}, (char[]){"approve"}, (char[]){"--session"},
-		(char *)(uintptr_t)session, (char *)(uintptr_t)name, (char[]){"always"}, NULL};
+		(char *)(uintptr_t)session, name, (char[]){"always"}, NULL};
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return;
 	const pid_t pid = fork();

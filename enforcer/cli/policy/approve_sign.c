@@ -45,17 +45,28 @@ static bool is_plain(const json_t *v)
 	       memcmp(ward_buf_str(&again), s, n) == 0;
 }
 
+static bool members_plain(json_t *o)
+{
+	const char *name = NULL;
+	const json_t *v = NULL;
+	json_object_foreach(o, name, v) if (json_is_object(v) || json_is_array(v) ||
+					    (json_is_string(v) && !is_plain(v))) return false;
+	return true;
+}
+
+/* Lists are of texts, or of paths that joined the question. */
 static bool all_plain(json_t *o)
 {
 	const char *name = NULL;
-	json_t *v = NULL;
-	const json_t *one = NULL;
+	json_t *v = NULL, *one = NULL;
 	size_t i = 0;
 	json_object_foreach(o, name, v)
 	{
 		if (json_is_object(v) || (json_is_string(v) && !is_plain(v)))
 			return false;
-		json_array_foreach(v, i, one) if (!is_plain(one)) return false;
+		json_array_foreach(v, i, one) if (json_is_object(one)
+							  ? !members_plain(one)
+							  : !is_plain(one)) return false;
 	}
 	return true;
 }
@@ -63,7 +74,8 @@ static bool all_plain(json_t *o)
 /* Removes the members that the person did not see. False: the digest is not that of the rest. */
 static bool take_digest(json_t *o, char ret[65])
 {
-	static const char *const others[] = {"digest", "waits", "left", "approvers", "signed"};
+	static const char *const others[] = {
+		"digest", "digests", "waits", "left", "approvers", "signed"};
 	json_t *shown = json_copy(o);
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		json_object_del(shown, others[i]);

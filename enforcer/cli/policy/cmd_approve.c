@@ -167,6 +167,7 @@ static const struct argp argp = {options, parse,
 	"  pattern   allow it for all paths that PATTERN covers, until the session ends\n"
 	"  for       allow it for TIME (30s, 10m, 1h), for this path or for PATTERN\n"
 	"  always    add the line to your policy for this project (wardfs policy add)\n"
+	"QUESTION.N is a question about N paths: an answer is for those, and QUESTION alone for the first one.\n"
 	"sign takes what 'wardfs approve --json QUESTION' prints, also on another machine ('-': standard input). It takes once, yes, path, pattern and for. Without an answer it shows the question.\n"
 	"Guards are never lifted. Exit status: 0 answered, or listed; 1 no such question, or the session refused the answer.",
 	NULL, NULL, NULL};
@@ -224,17 +225,24 @@ static int list_all(const struct args *a)
 
 struct watched {
 	uint32_t v[WATCHED_MAX];
+	size_t paths[WATCHED_MAX];
 	size_t n; /* that were seen; the last ones are in v */
 };
 
-static bool seen(struct watched *w, const char *name)
+/* With all its paths. */
+static bool seen(struct watched *w, const json_t *o)
 {
+	const size_t paths = ward_approve_paths(o);
 	uint32_t id = 0;
-	if (!ward_question_parse(name, &id))
+	if (!ward_question_parse(ward_approve_member(o, "question"), &id))
 		return true;
 	for (size_t i = 0; i < w->n && i < WATCHED_MAX; i++)
-		if (w->v[i] == id)
-			return true;
+		if (w->v[i] == id) {
+			const bool all = w->paths[i] >= paths;
+			w->paths[i] = paths;
+			return all;
+		}
+	w->paths[w->n % WATCHED_MAX] = paths;
 	w->v[w->n++ % WATCHED_MAX] = id;
 	return false;
 }
@@ -263,7 +271,7 @@ static int watch(const struct args *a)
 		{
 			if ((a->session &&
 				    strcmp(ward_approve_member(o, "session"), a->session) != 0) ||
-				seen(w, ward_approve_member(o, "question")))
+				seen(w, o))
 				continue;
 			if (a->json) {
 				ward_put_json(o, JSON_COMPACT);
@@ -283,17 +291,45 @@ static int watch(const struct args *a)
 
 /* --- answering --- */
 
-/* The question of that name, from whichever session has it; NULL after a message. */
-static json_t *find(const struct args *a, char **ret_runtime)
+/* QUESTION[.N]: the length of QUESTION; *ret_n: N, 0 where there is none. */
+static size_t split_name(const char *word, size_t *ret_n)
 {
+	const size_t len = strcspn(word, ".");
+	char *end = NULL;
+	*ret_n = 0;
+	if (!word[len])
+		return len;
+	const unsigned long n = strtoul(word + len + 1, &end, 10);
+	if (word[len + 1] < '1' || word[len + 1] > '9' || *end || n > WARD_QUESTION_PATHS)
+		return strlen(word);
+	*ret_n = n;
+	return len;
+}
+
+/*
+ * The question of that name, from whichever session has it; NULL after a message. as_typed: with
+ * the paths that the name stands for, which the person saw; else without N with all of them.
+ */
+static json_t *find(const struct args *a, bool as_typed, char **ret_runtime)
+{
+	size_t paths = 0;
+	const size_t len = split_name(a->words[0], &paths);
 	json_t *sessions = NULL, *list = json_array(), *found = NULL;
 	size_t i = 0;
 	json_t *o = NULL;
 	bool silent = false;
 	if (ward_sessions_choose(a->session, ret_runtime, &sessions, &silent) == 0 && sessions)
 		(void)!collect(*ret_runtime, sessions, list);
-	json_array_foreach(list, i, o) if (strcmp(ward_approve_member(o, "question"),
-						   a->words[0]) == 0) found = json_incref(o);
+	json_array_foreach(list, i, o)
+	{
+		const char *name = ward_approve_member(o, "question");
+		if (strlen(name) == len && strncmp(name, a->words[0], len) == 0)
+			found = json_incref(o);
+	}
+	if (found && (paths || as_typed) && ward_approve_shorten(found, paths ? paths : 1) < 0) {
+		json_decref(found);
+		found = NULL;
+	}
 	if (!found)
 		ward_sayf(
 			"no question '%s' waits: it has an answer, or its time is over. 'wardfs approve' lists those that do",
@@ -309,6 +345,29 @@ static const char *verb_for(const char *rights)
 	if (strstr(rights, "write") || strstr(rights, "remove") || strstr(rights, "attr"))
 		return "write";
 	return strstr(rights, "append") || strstr(rights, "create") ? "append" : "read";
+}
+
+/* The text of the path at index, or of the second one of that operation; "" for none. */
+static const char *path_at(const json_t *q, size_t index, bool second)
+{
+	const json_t *of = index ? json_array_get(json_object_get(q, "more"), index - 1) : q;
+	return ward_approve_member(of, second ? "path2" : "path");
+}
+
+/* A line for each path. */
+static int add_lines(const json_t *q)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < 2 * ward_approve_paths(q); i++) {
+		const char *path = path_at(q, i / 2, i % 2);
+		if (!*path)
+			continue;
+		char *argv[] = {(char[]){"wardfs policy add"},
+			(char *)(uintptr_t)verb_for(ward_approve_member(q, "rights")),
+			(char *)(uintptr_t)path, NULL};
+		r = ward_policy_cmd_add(3, argv);
+	}
+	return r;
 }
 
 /* `always`: the line goes into the owner's file for the session's project. */
@@ -332,15 +391,12 @@ static int add_line(const char *runtime, const json_t *q)
 		json_decref(status);
 		return 1;
 	}
-	char *argv[] = {(char[]){"wardfs policy add"},
-		(char *)(uintptr_t)verb_for(ward_approve_member(q, "rights")),
-		(char *)(uintptr_t)ward_approve_member(q, "path"), NULL};
 	int r = 1;
 	if (status && chdir(ward_approve_member(status, "project")) < 0)
 		ward_sayf("cannot enter %s, the project of the session",
 			ward_approve_member(status, "project"));
 	else if (status)
-		r = ward_policy_cmd_add(3, argv);
+		r = add_lines(q);
 	json_decref(status);
 	return r;
 }
@@ -405,9 +461,9 @@ static int hand_in(const struct args *a)
 	bool good = true;
 	for (unsigned i = 0; good && i < a->n_files; i++)
 		good = ward_approve_signed_file(a->files[i], list);
-	json_t *q = good ? find(a, &runtime) : NULL;
-	json_t *o = q ? json_pack("{s:s, s:s, s:O}", "verb", "answer", "question", a->words[0],
-				"signed", list)
+	json_t *q = good ? find(a, false, &runtime) : NULL;
+	json_t *o = q ? json_pack("{s:s, s:O, s:O}", "verb", "answer", "question",
+				json_object_get(q, "question"), "signed", list)
 		      : NULL;
 	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	if (text)
@@ -423,12 +479,12 @@ static int hand_in(const struct args *a)
 }
 
 /* What `yes` would widen, counted and with examples. */
-static void show_widened(const char *runtime, const json_t *q)
+static void show_widened_at(const char *runtime, const json_t *q, size_t index, bool second)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf pattern = WARD_BUF_INIT;
 	struct panel_count c = PANEL_COUNT_INIT;
-	const char *shown = ward_approve_member(q, "path"), *text = NULL;
+	const char *shown = path_at(q, index, second), *text = NULL;
 	if (!*shown || ward_unescape(&path, shown, strlen(shown)) < 0)
 		return;
 	ward_pattern_quote(&pattern, ward_buf_str(&path), path.len);
@@ -439,15 +495,23 @@ static void show_widened(const char *runtime, const json_t *q)
 			&c, status, ward_buf_str(&pattern), ward_approve_member(q, "rights")) == 0)
 		while (!(text = panel_count_read(&c)))
 			;
-	if (text)
+	if (text && (ward_approve_paths(q) > 1 || *path_at(q, 0, true)))
+		ward_outf("    yes widens: %s: %s\n", shown, text);
+	else if (text)
 		ward_outf("    yes widens: %s\n", text);
 	json_decref(status);
+}
+
+static void show_widened(const char *runtime, const json_t *q)
+{
+	for (size_t i = 0; i < 2 * ward_approve_paths(q); i++)
+		show_widened_at(runtime, q, i / 2, i % 2);
 }
 
 static int show_one(const struct args *a)
 {
 	ward_cleanup_free char *runtime = NULL;
-	json_t *q = find(a, &runtime);
+	json_t *q = find(a, false, &runtime);
 	if (!q)
 		return 1;
 	if (a->json)
@@ -475,13 +539,14 @@ static int answer(const struct args *a)
 {
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup_free char *text = NULL;
-	json_t *q = find(a, &runtime);
+	json_t *q = find(a, true, &runtime);
 	if (!q)
 		return 1;
 	struct ward_signed_words w = {.answer = NULL};
 	bool good = take_words(a->words + 1, a->n - 1, &w) && may_unsigned(q, w.answer);
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s?}", "verb", "answer", "question", a->words[0],
-		"digest", ward_approve_member(q, "digest"), "answer", w.answer);
+	json_t *o = json_pack("{s:s, s:O, s:s, s:s?}", "verb", "answer", "question",
+		json_object_get(q, "question"), "digest", ward_approve_member(q, "digest"),
+		"answer", w.answer);
 	if (w.seconds)
 		json_object_set_new(o, "seconds", json_integer((json_int_t)w.seconds));
 	if (w.pattern)

@@ -78,6 +78,24 @@ static void add_grants(
 	json_decref(o);
 }
 
+/* Is it about this path? */
+static bool is_about(const json_t *o, const char *path)
+{
+	ward_cleanup_free char *of = bytes_of(member(o, "path"));
+	ward_cleanup_free char *to = bytes_of(member(o, "path2"));
+	return (of && strcmp(of, path) == 0) || (to && strcmp(to, path) == 0);
+}
+
+/* Or one of those that joined it. */
+static bool asks_about(const json_t *q, const char *path)
+{
+	const json_t *one = NULL;
+	size_t i = 0;
+	bool found = is_about(q, path);
+	json_array_foreach(json_object_get(q, "more"), i, one) found = found || is_about(one, path);
+	return found;
+}
+
 static void add_questions(json_t *list, const char *runtime, const char *session, const char *path)
 {
 	const json_t *q = NULL;
@@ -85,8 +103,7 @@ static void add_questions(json_t *list, const char *runtime, const char *session
 	json_t *o = ward_sessions_ask(runtime, session, "{\"verb\":\"questions\"}");
 	json_array_foreach(json_object_get(o, "questions"), i, q)
 	{
-		ward_cleanup_free char *of = bytes_of(member(q, "path"));
-		if (of && strcmp(of, path) == 0)
+		if (asks_about(q, path))
 			json_array_append_new(
 				list, json_pack("{s:s, s:O, s:O, s:O}", "session", session,
 					      "question", json_object_get(q, "question"), "action",

@@ -22,7 +22,9 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/sessions.h"
 #include "enforcer/cli/place/policy_place.h"
+#include "enforcer/cli/policy/explain_answer.h"
 #include "enforcer/cli/policy/explain_running.h"
+#include "enforcer/cli/policy/explain_staged.h"
 #include "enforcer/cli/policy/policy_look.h"
 #include "enforcer/cli/policy/policy_options.h"
 #include "enforcer/cli/policy/policy_verbs.h"
@@ -39,27 +41,6 @@ struct args {
 	struct policy_options o;
 	const char *words[3]; /* ACTION PATH [PATH2] */
 	unsigned n;
-};
-
-/* What is printed, one way or the other. */
-struct answer {
-	const char *action;
-	char *path, *path2; /* sandbox paths, owned; path2 NULL where there is none */
-	struct ward_decision d;
-	uint32_t want;
-	struct ward_trace trace;
-	struct ward_buf permit;
-	const struct ward_policy *policy;
-	const char *outside;	    /* the path that is in no tree, borrowed; NULL: none */
-	struct ward_shown_by shown; /* what [system] read shows there decided */
-	enum ward_sandbox_own own;  /* of a path that nothing of the policy decides */
-	bool remembered;	    /* the guard is kept for what an earlier start found */
-	const char *repository;	    /* which that was, on the host, borrowed; NULL: not known */
-	enum ward_fact fact;	    /* under a rule of `secret`, of the path that it covers */
-	const char *fact_why;	    /* NULL: none covers it */
-	json_t *sessions; /* owned: names of those that run here and may answer otherwise */
-	json_t *running;  /* owned: what their grants and questions add (explain_running.h) */
-	bool program;	  /* decided by [process] exec alone, whose list rule begins */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -99,191 +80,6 @@ static const struct argp argp = {options, parse, "ACTION PATH [PATH2]",
 	"port: 443). PATH is a path inside, a path of the host, or relative.\vExit status: 0 "
 	"allowed; 1 refused; 2 usage or policy.",
 	NULL, NULL, NULL};
-
-/* --- output --- */
-
-static const char *error_name(int error)
-{
-	switch (error) {
-	case EACCES:
-		return "EACCES";
-	case ENOENT:
-		return "ENOENT";
-	case EXDEV:
-		return "EXDEV";
-	case EROFS:
-		return "EROFS";
-	default:
-		return NULL;
-	}
-}
-
-static json_t *rule_object(const struct ward_rule *r)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
-	ward_rule_place(r, &place);
-	json_t *o = json_object();
-	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
-	json_object_set_new(o, "source", json_string(ward_source_name(r->source)));
-	json_object_set_new(o, "section", json_string(ward_rule_section(r)));
-	json_object_set_new(o, "verb", json_string(ward_verb_name(r->verb)));
-	json_object_set_new(o, "pattern", ward_json_text(r->pattern));
-	return o;
-}
-
-/* What decided: where it stands, and the line. */
-static void deciding(const struct answer *a, struct ward_buf *place, struct ward_buf *line)
-{
-	if (a->shown.shown) {
-		ward_explain_shown(a->policy, a->shown.entry, place, line);
-		return;
-	}
-	ward_rule_place(a->d.rule, place);
-	ward_rule_text(a->d.rule, line);
-}
-
-static void print_json(const struct answer *a)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf place = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	deciding(a, &place, &line);
-	json_t *o = json_object();
-	json_object_set_new(o, "action", json_string(a->action));
-	json_object_set_new(o, "path", ward_json_text(a->path));
-	if (a->path2)
-		json_object_set_new(o, "path2", ward_json_text(a->path2));
-	json_object_set_new(o, "verdict", json_string(ward_verdict_name(a->d.verdict)));
-	const char *error = error_name(a->d.error);
-	json_object_set_new(o, "error", error ? json_string(error) : json_null());
-	json_object_set_new(o, "rule", ward_json_text(ward_buf_str(&place)));
-	json_object_set_new(
-		o, "rule_text", line.len ? ward_json_text(ward_buf_str(&line)) : json_null());
-	json_object_set_new(o, "remembered", json_boolean(a->remembered));
-	json_object_set_new(
-		o, "fact", a->fact_why ? json_string(ward_fact_name(a->fact)) : json_null());
-	json_object_set(o, "sessions", a->sessions);
-	json_object_set(o, "running", a->running);
-	json_object_set_new(o, "rights", ward_json_rights(a->d.granted));
-	json_t *rules = json_array();
-	for (size_t i = 0; i < a->trace.n; i++) {
-		const struct ward_trace_entry *e = &a->trace.entries[i];
-		json_t *r = rule_object(e->rule);
-		json_object_set_new(r, "rights", ward_json_rights(e->rights));
-		json_object_set_new(r, "decides", json_boolean(e->decides));
-		json_array_append_new(rules, r);
-	}
-	json_object_set_new(o, "rules", rules);
-	json_object_set_new(o, "in_tree", json_boolean(!a->outside));
-	json_object_set_new(o, "rules_left_out", json_integer((json_int_t)a->trace.left_out));
-	json_object_set_new(o, "permit",
-		a->permit.len ? ward_json_text(ward_buf_str(&a->permit)) : json_null());
-	json_t *quotas = json_array();
-	const struct ward_quota *q;
-	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++)
-		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++)
-			if (q->limits[k].text)
-				json_array_append_new(quotas,
-					json_pack("{s:o,s:o,s:o}", "quota", ward_json_text(q->path),
-						"limit", ward_json_text(q->limits[k].text), "rule",
-						ward_json_text(q->limits[k].place)));
-	json_object_set_new(o, "quotas", quotas);
-	ward_print_json(o);
-}
-
-/* What bounds a change that the rules allow. */
-static void print_quotas(const struct answer *a)
-{
-	const struct ward_quota *q, *last = NULL, *last2 = NULL;
-	static const char *const reading[] = {"stat", "list", "read", "exec"};
-	for (size_t i = 0; i < sizeof(reading) / sizeof(*reading); i++)
-		if (strcmp(a->action, reading[i]) == 0)
-			return;
-	if (a->d.verdict != WARD_VERDICT_ALLOW)
-		return;
-	for (size_t i = 0; (q = ward_explain_quota(a->policy, a->path, i)); i++) {
-		last = q;
-		for (size_t k = 0; k < WARD_QUOTA_KEYS_; k++) {
-			if (!q->limits[k].text)
-				continue;
-			ward_outf("  quota   %s  [quota %s] %s\n", q->limits[k].place, q->path,
-				q->limits[k].text);
-		}
-	}
-	for (size_t i = 0; a->path2 && (q = ward_explain_quota(a->policy, a->path2, i)); i++)
-		last2 = q;
-	if (a->path2 && last != last2)
-		ward_outf(
-			"  note    the second path lies in another quota: the answer is EXDEV, and mv copies the file the file\n");
-}
-
-static void print_sessions(const struct answer *a)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
-	const char *name = json_string_value(json_array_get(a->sessions, 0));
-	if (!name)
-		return;
-	ward_shell_word(&path, a->path);
-	ward_outf(
-		"\n  note    this is the answer in a session that starts now. Session %s is running, and a\n          file that it made is no secret to it: wardfs exec %s -- ls -l %s",
-		name, name, ward_buf_str(&path));
-}
-
-static void print_text(const struct answer *a)
-{
-	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
-	const char *error = error_name(a->d.error);
-	ward_outf("%s %s", a->action, a->path);
-	if (a->path2)
-		ward_outf(" %s", a->path2);
-	ward_outf(": %s%s%s%s\n", ward_verdict_name(a->d.verdict), error ? " (" : "",
-		error ? error : "", error ? ")" : "");
-	deciding(a, &b, &line);
-	ward_outf("  rule    %s  %s", ward_buf_str(&b), ward_buf_str(&line));
-	ward_print_shown_by(ward_buf_str(&b));
-	if (a->own == WARD_SANDBOX_OWN_HOST)
-		ward_outf("every session sees this path as it is on the host, read-only");
-	else if (!a->d.rule && !a->shown.shown)
-		ward_outf("%s", a->d.verdict == WARD_VERDICT_ALLOW
-					? "a directory on the way to something visible"
-					: "no line makes it visible");
-	if (a->fact_why)
-		ward_outf("\n  secret  %s: %s", ward_fact_name(a->fact), a->fact_why);
-	if (a->program) {
-		ward_outf(
-			"\n  note    the list of programs begins there; on this host it allows %s",
-			a->d.verdict == WARD_VERDICT_ALLOW ? "this file" : "other files only");
-	} else if (a->shown.shown) {
-		ward_outf(
-			"\n  note    a session sees this path as it is on the host, read-only: rules apply only to trees");
-	} else if (a->own == WARD_SANDBOX_OWN_HOST) {
-		ward_outf(
-			"\n  note    homes, credentials and sockets beneath this path stay hidden");
-	} else if (a->own == WARD_SANDBOX_OWN_MADE) {
-		ward_outf(
-			"\n  note    %s is in no tree. Each session gets its own directory %.*s when it starts,\n          not that of the host: 'wardfs run -- ls -l PATH' shows what it sees",
-			a->outside, (int)strcspn(a->outside + 1, "/") + 1, a->outside);
-	} else if (a->outside) {
-		ward_outf(
-			"\n  note    %s is in no tree, so rules do not apply to it. Outside the trees a session\n          sees of the host only /usr, parts of /etc and what [system] read names, read-only",
-			a->outside);
-	}
-	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	ward_shell_word(&word, a->repository ? a->repository : "PATH");
-	if (a->remembered)
-		ward_outf(
-			"\n  note    remembered: an earlier start found a repository here. If it is gone:\n          wardfs policy forget %s",
-			ward_buf_str(&word));
-	print_sessions(a);
-	ward_buf_clear(&b);
-	ward_explain_rules(a->d.granted, &a->trace, &b);
-	ward_outf("\n");
-	ward_out_lines(b.data, b.len);
-	print_quotas(a);
-	if (a->permit.len)
-		ward_outf("  to permit it: %s\n", ward_buf_str(&a->permit));
-	explain_running_print(a->running);
-}
 
 /* --- connect --- */
 
@@ -415,7 +211,7 @@ static int walk(const struct ward_policy *p, const char *path, const struct ward
  * that the path leads to.
  */
 static int decide_program(
-	const struct ward_policy_place *place, struct answer *ans, struct ward_err *err)
+	const struct ward_policy_place *place, struct explain_answer *ans, struct ward_err *err)
 {
 	ward_cleanup(ward_programs_clear) struct ward_programs all = WARD_PROGRAMS_INIT;
 	ward_cleanup_free char *real = NULL;
@@ -443,7 +239,7 @@ static uint32_t changes(uint32_t rights)
 
 /* What [system] read shows: nothing stands between, but the mount is read-only. */
 static int decide_shown(const struct ward_policy_place *place, const struct ward_request *req,
-	struct answer *ans, struct ward_err *err)
+	struct explain_answer *ans, struct ward_err *err)
 {
 	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
 	struct ward_shown_by by;
@@ -487,7 +283,7 @@ static bool has_noexec(const struct ward_policy *p, const char *path)
 
 /* What a session sees without a word of the policy. The mount is read-only. */
 static bool decide_own(
-	const struct ward_policy *p, const struct ward_request *req, struct answer *ans)
+	const struct ward_policy *p, const struct ward_request *req, struct explain_answer *ans)
 {
 	const uint32_t rights =
 		WARD_RIGHT_STAT | WARD_RIGHT_LIST | WARD_RIGHT_READ | WARD_RIGHT_EXEC;
@@ -508,7 +304,7 @@ static bool decide_own(
 
 /* What no tree serves, of one path. *ret: it was decided. */
 static int decide_outside(const struct ward_policy_place *place, const struct args *a,
-	const struct ward_request *req, struct answer *ans, bool *ret, struct ward_err *err)
+	const struct ward_request *req, struct explain_answer *ans, bool *ret, struct ward_err *err)
 {
 	int r = 0;
 	if (strcmp(a->words[0], "exec") == 0 && ward_policy_has_programs(place->policy))
@@ -531,7 +327,7 @@ static enum ward_fact fact_of(
 }
 
 /* Which of the cases of `secret` holds, and why. */
-static void say_fact(const struct ward_request *req, struct answer *ans)
+static void say_fact(const struct ward_request *req, struct explain_answer *ans)
 {
 	static const char *const said[] = {
 		[WARD_FACT_THERE] =
@@ -561,7 +357,7 @@ static int reach(const struct ward_policy_place *place, const char *path, struct
 }
 
 static int decide(const struct ward_policy_place *place, const struct args *a,
-	struct ward_request *req, struct answer *ans, struct ward_err *err)
+	struct ward_request *req, struct explain_answer *ans, struct ward_err *err)
 {
 	bool dir = false, dir2 = false;
 	int r = ward_policy_place_path(place, a->words[1], &ans->path, &dir, err);
@@ -607,6 +403,7 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 		say_fact(req, ans);
 		ans->d = ward_policy_decide(place->policy, req, &ans->trace);
 		ward_place_look(place, req, ans->path, ans->path2, &ans->d);
+		ans->staged = explain_staged(place, req, ans->path, ans->path2, &ans->d);
 	}
 	ward_policy_state_put(place->policy, req->state);
 	ward_policy_state_put(place->policy, req->state2);
@@ -615,7 +412,8 @@ static int decide(const struct ward_policy_place *place, const struct args *a,
 }
 
 /* What no tree serves can be shown as it is, unless a guard names it. */
-static void permit_outside(const struct ward_policy_place *place, uint32_t want, struct answer *a)
+static void permit_outside(
+	const struct ward_policy_place *place, uint32_t want, struct explain_answer *a)
 {
 	ward_cleanup(ward_shown_file_clear) struct ward_shown_file s = WARD_SHOWN_FILE_INIT;
 	ward_cleanup(ward_tree_spots_clear) struct ward_tree_spots trees = {0};
@@ -651,8 +449,8 @@ static void permit_outside(const struct ward_policy_place *place, uint32_t want,
 }
 
 /* Which of two paths was refused: the second if the first gives what is needed. */
-static void permit(
-	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
+static void permit(const struct ward_policy_place *place, const struct ward_request *req,
+	struct explain_answer *a)
 {
 	if (a->d.verdict == WARD_VERDICT_ALLOW)
 		return;
@@ -689,7 +487,7 @@ static void permit(
 }
 
 /* The repository of an earlier start in which the path lies: the innermost one. */
-static void find_remembered(const struct ward_policy_place *place, struct answer *a)
+static void find_remembered(const struct ward_policy_place *place, struct explain_answer *a)
 {
 	a->remembered = ward_rule_remembered(place->policy, a->d.rule);
 	ward_cleanup_free char *host =
@@ -703,8 +501,8 @@ static void find_remembered(const struct ward_policy_place *place, struct answer
 }
 
 /* What `secret` hides from a session depends on what the session did: those that run know more. */
-static void find_sessions(
-	const struct ward_policy_place *place, const struct ward_request *req, struct answer *a)
+static void find_sessions(const struct ward_policy_place *place, const struct ward_request *req,
+	struct explain_answer *a)
 {
 	ward_cleanup_free char *runtime = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT;
@@ -749,16 +547,16 @@ static int explain(
 			err, r, "unknown action '%s': did you mean '%s'?", a->words[0], near);
 	if (r < 0)
 		return r;
-	struct answer ans = {.action = a->words[0], .policy = place->policy};
+	struct explain_answer ans = {.action = a->words[0], .policy = place->policy};
 	r = decide(place, a, &req, &ans, err);
 	if (r == 0) {
 		permit(place, &req, &ans);
 		find_remembered(place, &ans);
 		find_sessions(place, &req, &ans);
 		if (a->o.json)
-			print_json(&ans);
+			explain_answer_print_json(&ans);
 		else
-			print_text(&ans);
+			explain_answer_print(&ans);
 		r = ans.d.verdict == WARD_VERDICT_ALLOW ? 0 : 1;
 	}
 	free(ans.path);

@@ -17,6 +17,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/review/review_flags.h"
 #include "enforcer/session/owner/as_owner.h"
+#include "enforcer/session/run/staged_bound.h"
 
 #define REVIEWS "reviews"
 
@@ -60,8 +61,7 @@ static uint64_t is_of(const struct ward_review_meant *m, const char *session, bo
 	if (fstatat(dir, "journal", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		ward_as_owner_begin(&m->place.id, &as, &err) < 0)
 		return 0;
-	/* The roots alone are looked at. */
-	const int r = ward_changes_read(dir, 1, &c, &err);
+	const int r = ward_changes_roots(dir, &c, &err);
 	ward_as_owner_end(&as);
 	if (r < 0 || !is_ours(m, c.roots, c.n_roots))
 		return 0;
@@ -104,6 +104,17 @@ static int check_ended(const struct ward_review_meant *m, struct ward_err *err)
 	return 0;
 }
 
+/* What has the path now may be another project. */
+static bool is_another(const struct ward_review_meant *m, int fd, const char *path)
+{
+	if (!ward_staged_bound_other(m->dir_fd, fd, path))
+		return false;
+	ward_sayf("%s is not the directory that session %s had there: nothing of it is applied "
+		  "here. 'wardfs review export DIR' writes its files elsewhere",
+		path, m->session);
+	return true;
+}
+
 static void open_roots(const struct ward_review_meant *m, char *const *roots, size_t n, int *ret,
 	const char **ret_trees)
 {
@@ -126,23 +137,113 @@ void ward_review_meant_init(struct ward_review_meant *m)
 		m->roots[i] = m->undo_roots[i] = -1;
 }
 
+static int walk(const struct ward_review_meant *m, size_t root, const char *path,
+	const struct ward_state **ret)
+{
+	ward_cleanup_free char *full = NULL;
+	if (asprintf(&full, "%s/%s", strcmp(m->trees[root], "/") ? m->trees[root] : "", path) < 0)
+		return -ENOMEM;
+	return ward_policy_walk(m->place.policy, full, strlen(full), ret);
+}
+
+static enum ward_verdict decide(const struct ward_review_meant *m, const struct ward_change *c,
+	uint32_t flags, int *ret_error, char ret_rule[128])
+{
+	const struct ward_state *state = NULL, *state2 = NULL, *root = NULL;
+	struct ward_request req = {
+		.rights = WARD_RIGHT_WRITE, .action = WARD_ACTION_ACCESS, .flags = flags};
+	snprintf(ret_rule, 128, "default");
+	*ret_error = EXDEV;
+	if (m->roots[c->root] < 0 || (c->from && m->roots[c->from_root] < 0))
+		return WARD_VERDICT_DENY;
+	bool moves = c->kind == WARD_CHANGE_RENAMED || c->kind == WARD_CHANGE_LINKED;
+	int r = walk(m, moves ? c->from_root : c->root, moves ? c->from : c->path, &state);
+	if (r == 0 && moves)
+		r = walk(m, c->root, c->path, &state2);
+	if (r == 0)
+		r = ward_policy_tree_root(m->place.policy, m->trees[c->root], &root);
+	if (S_ISDIR(c->type))
+		req.flags |= WARD_REQUEST_DIR;
+	if (S_ISLNK(c->type))
+		req.flags |= WARD_REQUEST_SYMLINK;
+	if (c->kind == WARD_CHANGE_ADDED)
+		req.action = WARD_ACTION_CREATE;
+	else if (c->kind == WARD_CHANGE_REMOVED)
+		req.action = WARD_ACTION_REMOVE;
+	else if (moves)
+		req.action = c->kind == WARD_CHANGE_RENAMED ? WARD_ACTION_RENAME : WARD_ACTION_LINK;
+	else if (c->kind == WARD_CHANGE_MODE)
+		req.rights = WARD_RIGHT_ATTR;
+	if (req.action != WARD_ACTION_ACCESS)
+		req.rights = 0;
+	struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EACCES};
+	if (r == 0) {
+		req.state = state;
+		req.state2 = state2;
+		req.root = root;
+		d = ward_policy_decide(m->place.policy, &req, NULL);
+		if (d.rule)
+			snprintf(ret_rule, 128, "%s:%u", d.rule->file, d.rule->line);
+	}
+	ward_policy_state_put(m->place.policy, state);
+	ward_policy_state_put(m->place.policy, state2);
+	ward_policy_state_put(m->place.policy, root);
+	*ret_error = d.error ? d.error : EACCES;
+	return d.verdict;
+}
+
+/* Only since it was staged? Also where a hard link would take a file from where that is asked. */
+static bool is_asked(const struct ward_review_meant *m, const struct ward_change *c)
+{
+	char rule[128];
+	int error = 0;
+	return decide(m, c, 0, &error, rule) != WARD_VERDICT_ALLOW &&
+	       decide(m, c, WARD_REQUEST_STAGED, &error, rule) == WARD_VERDICT_ALLOW;
+}
+
+/* What today's policy asks a person about, and is of no other kind that is flagged. */
+static int flag_asked(struct ward_review_meant *m)
+{
+	m->asked = calloc(m->changes.n ? m->changes.n : 1, sizeof(*m->asked));
+	if (!m->asked)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->changes.n; i++) {
+		const struct ward_change *c = &m->changes.v[i];
+		/* Of a file that the project has elsewhere, it is that one that changes. */
+		const struct ward_change at = {.kind = WARD_CHANGE_MODIFIED,
+			.root = c->host_root,
+			.path = c->host,
+			.type = c->type};
+		m->asked[i] = is_asked(m, c) || (c->host && is_asked(m, &at));
+		if (!*m->flags[i] && m->asked[i])
+			m->flags[i] = "the policy asks about it";
+	}
+	return 0;
+}
+
 static int read_all(struct ward_review_meant *m, struct ward_err *err)
 {
-	const char *trees[16];
 	int r = ward_applied_of(m->dir_fd, &m->applied, err);
 	m->discarded = faccessat(m->dir_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 	if (r == 0 && m->discarded && !m->applied.n_steps)
 		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
 	if (r == 0 && !m->discarded)
+		r = ward_reviews_finish(m->dir_fd, err);
+	if (r == 0 && !m->discarded)
 		r = ward_changes_read(m->dir_fd, 0, &m->changes, err);
+	if (r == 0 && (r = ward_applied_know_again(&m->changes, &m->applied, true)) < 0)
+		r = ward_err_sys(err, r, "what was applied");
 	if (r == 0 && !m->discarded)
 		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
 	if (r == 0) {
 		open_roots(m, m->changes.roots, m->changes.n_roots, m->roots, m->trees);
-		open_roots(m, m->applied.roots, m->applied.n_roots, m->undo_roots, trees);
+		for (size_t i = 0; i < m->changes.n_roots && i < 16; i++)
+			m->another[i] =
+				m->roots[i] >= 0 && is_another(m, m->roots[i], m->changes.roots[i]);
+		open_roots(m, m->applied.roots, m->applied.n_roots, m->undo_roots, m->undo_trees);
 		r = ward_review_flags(m, &m->flags, err);
 	}
-	return r;
+	return r == 0 && flag_asked(m) < 0 ? ward_err_sys(err, -ENOMEM, "staged changes") : r;
 }
 
 /* The owner may have put anything there, and into the project. */
@@ -195,6 +296,7 @@ void ward_review_meant_clear(struct ward_review_meant *m)
 	ward_changes_clear(&m->changes);
 	ward_applied_clear(&m->applied);
 	free(m->flags);
+	free(m->asked);
 	ward_store_close(m->store);
 	ward_policy_place_clear(&m->place);
 	free(m->session);
@@ -205,54 +307,11 @@ const char *ward_review_flag(const struct ward_review_meant *m, const struct war
 	return m->flags[c - m->changes.v];
 }
 
-static int walk(const struct ward_review_meant *m, size_t root, const char *path,
-	const struct ward_state **ret)
-{
-	ward_cleanup_free char *full = NULL;
-	if (asprintf(&full, "%s/%s", strcmp(m->trees[root], "/") ? m->trees[root] : "", path) < 0)
-		return -ENOMEM;
-	return ward_policy_walk(m->place.policy, full, strlen(full), ret);
-}
-
+/* What `ask` covers was allowed to be staged, and is applied where it is named itself. */
 int ward_review_decide(
 	const struct ward_review_meant *m, const struct ward_change *c, char ret_rule[128])
 {
-	const struct ward_state *state = NULL, *state2 = NULL, *root = NULL;
-	struct ward_request req = {.rights = WARD_RIGHT_WRITE, .action = WARD_ACTION_ACCESS};
-	snprintf(ret_rule, 128, "default");
-	if (m->roots[c->root] < 0 || (c->from && m->roots[c->from_root] < 0))
-		return EXDEV;
-	bool moves = c->kind == WARD_CHANGE_RENAMED || c->kind == WARD_CHANGE_LINKED;
-	int r = walk(m, moves ? c->from_root : c->root, moves ? c->from : c->path, &state);
-	if (r == 0 && moves)
-		r = walk(m, c->root, c->path, &state2);
-	if (r == 0)
-		r = ward_policy_tree_root(m->place.policy, m->trees[c->root], &root);
-	if (S_ISDIR(c->type))
-		req.flags |= WARD_REQUEST_DIR;
-	if (S_ISLNK(c->type))
-		req.flags |= WARD_REQUEST_SYMLINK;
-	if (c->kind == WARD_CHANGE_ADDED)
-		req.action = WARD_ACTION_CREATE;
-	else if (c->kind == WARD_CHANGE_REMOVED)
-		req.action = WARD_ACTION_REMOVE;
-	else if (moves)
-		req.action = c->kind == WARD_CHANGE_RENAMED ? WARD_ACTION_RENAME : WARD_ACTION_LINK;
-	else if (c->kind == WARD_CHANGE_MODE)
-		req.rights = WARD_RIGHT_ATTR;
-	if (req.action != WARD_ACTION_ACCESS)
-		req.rights = 0;
-	struct ward_decision d = {.verdict = WARD_VERDICT_DENY, .error = EACCES};
-	if (r == 0) {
-		req.state = state;
-		req.state2 = state2;
-		req.root = root;
-		d = ward_policy_decide(m->place.policy, &req, NULL);
-		if (d.rule)
-			snprintf(ret_rule, 128, "%s:%u", d.rule->file, d.rule->line);
-	}
-	ward_policy_state_put(m->place.policy, state);
-	ward_policy_state_put(m->place.policy, state2);
-	ward_policy_state_put(m->place.policy, root);
-	return r == 0 && d.verdict == WARD_VERDICT_ALLOW ? 0 : d.error ? d.error : EACCES;
+	int error = EACCES;
+	return decide(m, c, WARD_REQUEST_STAGED, &error, ret_rule) == WARD_VERDICT_ALLOW ? 0
+											 : error;
 }

@@ -13,12 +13,15 @@ struct ward_review_meant {
 	int dir_fd; /* of what was staged */
 	struct ward_review_changes changes;
 	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
+	bool another[16];      /* of `roots`: not the directory that the session had */
 	const char *trees[16]; /* sandbox paths of the same; borrowed */
 	const char **flags;    /* one for each change (review_flags.h) */
+	bool *asked;	       /* one for each change: the policy asks about it */
 	char digest[WARD_REVIEW_DIGEST_SIZE];
 	bool discarded; /* there are no changes any more */
 	struct ward_applied applied;
 	int undo_roots[16]; /* as `roots`, of the directories of `applied` */
+	const char *undo_trees[16];
 };
 
 void ward_review_meant_init(struct ward_review_meant *m);

@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "enforcer/cli/base/say.h"
+
 /*
  * PATH names the change itself: where it will be, not where it comes from. *ret_beneath: it names
  * one of both, or a directory above, or fits.
@@ -43,4 +45,25 @@ bool review_is_meant(const struct review_args *a, const struct ward_change *c, b
 		meant = meant || itself || beneath;
 	}
 	return meant;
+}
+
+void review_named_note(const struct review_args *a, const struct ward_change *c, bool *named)
+{
+	for (size_t i = 0; i < a->n_paths; i++) {
+		bool beneath = false;
+		named[i] = named[i] || names(a->paths[i], c, &beneath) || beneath;
+	}
+}
+
+size_t review_named_tell(const struct review_args *a, const bool *named, const char *what)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_paths; i++) {
+		if (named[i])
+			continue;
+		ward_sayf(
+			"%s: no %s change is there ('wardfs review' lists all)", a->paths[i], what);
+		n++;
+	}
+	return n;
 }

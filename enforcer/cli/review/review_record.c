@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,18 +44,46 @@ static json_t *digest_or_null(const char *digest)
 	return *digest && strcmp(digest, "-") != 0 ? json_string(digest) : json_null();
 }
 
-void review_record_line(struct ward_buf *lines, const struct ward_change *c, const char *before,
+/* NULL: what is staged came whole. */
+static const char *part_word(const struct ward_part *part)
+{
+	switch (part ? part->kind : WARD_PART_NONE) {
+	case WARD_PART_NONE:
+		break;
+	case WARD_PART_HUNKS:
+		return "hunks";
+	case WARD_PART_MERGED:
+		return "merged";
+	}
+	return NULL;
+}
+
+/* The project's own goes without saying. "": it is no tree of the policy's. */
+static void put_tree(json_t *o, const char *name, const char *const trees[16], size_t root)
+{
+	const char *tree = root < 16 && trees[root] ? trees[root] : "";
+	if (strcmp(tree, "/workspace") != 0)
+		json_object_set_new(o, name, ward_json_text(tree));
+}
+
+void review_record_line(struct ward_buf *lines, const char *const trees[16],
+	const struct ward_change *c, const struct ward_part *part, const char *before,
 	const char *after, enum ward_apply_end end, const char *done, const char *why)
 {
 	char mode[16];
 	snprintf(mode, sizeof(mode), "%06o", (unsigned)(c->type | c->mode));
 	json_t *o = json_pack(
 		"{s:s, s:o}", "change", ward_change_word(c->kind), "path", ward_json_text(c->path));
-	if (c->from)
+	put_tree(o, "tree", trees, c->root);
+	if (c->from) {
 		json_object_set_new(o, "from", ward_json_text(c->from));
+		put_tree(o, "from_tree", trees, c->from_root);
+	}
 	json_object_set_new(o, "mode", json_string(mode));
 	json_object_set_new(o, "before", digest_or_null(before));
 	json_object_set_new(o, "after", digest_or_null(after));
+	if (part_word(part))
+		json_object_set_new(o, "part", json_string(part_word(part)));
 	json_object_set_new(o, "end", json_string(end_word(end, done)));
 	json_object_set_new(o, "why", ward_json_text(why));
 	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -65,17 +92,6 @@ void review_record_line(struct ward_buf *lines, const struct ward_change *c, con
 		lines->error = -ENOMEM;
 	else
 		ward_buf_printf(lines, "%s\n", text);
-}
-
-static void digest_of(const struct ward_buf *b, char ret[WARD_REVIEW_DIGEST_SIZE])
-{
-	struct sha256_ctx hash;
-	uint8_t digest[SHA256_DIGEST_SIZE];
-	sha256_init(&hash);
-	sha256_update(&hash, b->len, (const uint8_t *)ward_buf_str(b));
-	sha256_digest(&hash, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
 }
 
 /* Writes it as the next review.N of the session. */
@@ -120,7 +136,7 @@ int review_record(
 	if (r < 0)
 		return r;
 	if (w->lines)
-		digest_of(w->lines, digest);
+		ward_part_digest(w->lines, digest);
 	r = ward_store_read_key(m->store, root, err);
 	if (r == 0)
 		r = ward_store_extend_ledger(m->store, &files, err);

@@ -43,10 +43,9 @@ static void print_path(const struct ward_change *c)
 		ward_outf("%s%s", c->path, S_ISDIR(c->type) ? "/" : "");
 }
 
-/* What applies have done, and an undo has not taken back: a mark for each change. */
-static bool *find_applied(const struct ward_review_meant *m)
+const struct ward_done **review_applied_marks(const struct ward_review_meant *m)
 {
-	bool *is = calloc(m->changes.n ? m->changes.n : 1, sizeof(*is));
+	const struct ward_done **is = calloc(m->changes.n ? m->changes.n : 1, sizeof(*is));
 	for (size_t i = 0; is && i < m->applied.n; i++) {
 		const struct ward_done *d = &m->applied.v[i];
 		const struct ward_change *c =
@@ -54,9 +53,24 @@ static bool *find_applied(const struct ward_review_meant *m)
 				? NULL
 				: ward_changes_find(&m->changes, d->c.root, d->c.path, d->c.kind);
 		if (c)
-			is[c - m->changes.v] = true;
+			is[c - m->changes.v] = d;
 	}
 	return is;
+}
+
+static const char *applied_text(const struct ward_applied *a, const struct ward_done *d)
+{
+	if (d && !a->steps[d->step].ended_s)
+		return "   (may be applied)";
+	switch (d ? d->part : WARD_PART_NONE) {
+	case WARD_PART_NONE:
+		break;
+	case WARD_PART_HUNKS:
+		return "   (applied in part)";
+	case WARD_PART_MERGED:
+		return "   (merged)";
+	}
+	return d ? "   (applied)" : "";
 }
 
 static void show_steps(const struct ward_applied *a)
@@ -74,6 +88,14 @@ static void show_steps(const struct ward_applied *a)
 			continue;
 		ward_clock_format(s->begun_ns, begun);
 		ward_clock_format(s->until_s * WARD_NS_PER_SEC, until);
+		if (!s->ended_s) {
+			ward_outf(
+				"an apply of %.19sZ by user %u did not end: up to %zu changes are in "
+				"the project. 'wardfs review apply' does the rest, 'wardfs review "
+				"undo' takes them back\n",
+				begun, s->uid, done);
+			continue;
+		}
 		ward_outf("applied %.19sZ by user %u: %zu", begun, s->uid, done);
 		if (undone)
 			ward_outf(", undone %zu", undone);
@@ -98,7 +120,7 @@ int review_show(const struct review_args *a, struct ward_review_meant *m, struct
 {
 	(void)a;
 	ward_cleanup_free char *line = ward_changes_line(&m->changes);
-	ward_cleanup_free bool *applied = find_applied(m);
+	ward_cleanup_free const struct ward_done **applied = review_applied_marks(m);
 	if (!line || !applied)
 		return ward_err_sys(err, -ENOMEM, "review");
 	note(m, "show");
@@ -113,7 +135,9 @@ int review_show(const struct review_args *a, struct ward_review_meant *m, struct
 			print_path(c);
 			if (*flag)
 				ward_outf("   (%s)", flag);
-			ward_outf(applied[i] ? "   (applied)\n" : "\n");
+			if (*c->attributes)
+				ward_outf("   (with attributes)");
+			ward_outf("%s\n", applied_text(&m->applied, applied[i]));
 		}
 	if (!m->discarded)
 		ward_outf("manifest %s\n", m->digest);
@@ -132,6 +156,8 @@ static json_t *change_json(const struct ward_review_meant *m, const struct ward_
 		json_object_set_new(o, "from", ward_json_text(c->from));
 	if (c->has_base)
 		json_object_set_new(o, "old_size", json_integer((json_int_t)c->base.size));
+	if (*c->attributes)
+		json_object_set_new(o, "attributes", json_string(c->attributes));
 	if (*flag)
 		json_object_set_new(o, "flag", json_string(flag));
 	return o;
@@ -163,8 +189,8 @@ static void list(const struct review_args *a, const struct ward_review_meant *m)
 			m->digest, "changes", all));
 }
 
-/* Colours are ours, line by line; what stands in the lines is the agent's. */
-static void show_patch(const struct ward_buf *text, bool color)
+/* Line by line; what stands in the lines is the agent's. */
+void review_show_patch(const struct ward_buf *text, bool color)
 {
 	const char *at = ward_buf_str(text), *end = at + text->len;
 	while (at < end) {
@@ -184,11 +210,16 @@ static void show_patch(const struct ward_buf *text, bool color)
 	}
 }
 
+bool review_has_colors(void)
+{
+	const char *no_color = secure_getenv("NO_COLOR");
+	return isatty(1) && !(no_color && *no_color);
+}
+
 static int put_changes(const struct review_args *a, struct ward_review_meant *m,
 	struct ward_patch *p, struct ward_buf *all, struct ward_err *err)
 {
-	const char *no_color = secure_getenv("NO_COLOR");
-	const bool color = isatty(1) && !(no_color && *no_color);
+	const bool color = review_has_colors();
 	bool itself;
 	for (size_t i = 0; i < m->changes.n; i++) {
 		const struct ward_change *c = &m->changes.v[i];
@@ -207,7 +238,7 @@ static int put_changes(const struct review_args *a, struct ward_review_meant *m,
 						 c->path)
 				       : ward_err_sys(err, r, "%s", c->path);
 		} else if (!p->exact) {
-			show_patch(&one, color);
+			review_show_patch(&one, color);
 		}
 	}
 	return 0;

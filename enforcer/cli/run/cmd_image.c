@@ -66,8 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static int find_state(char **ret, struct ward_err *err)
 {
-	return ward_store_default_path(
+	int r = ward_store_default_path(
 		geteuid(), secure_getenv("XDG_STATE_HOME"), secure_getenv("HOME"), ret, err);
+	return r < 0 ? r : ward_store_is_ours(*ret, err);
 }
 
 static int complain(const struct ward_err *err)

@@ -17,7 +17,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/session/mount/mount.h"
 
-enum { OPT_ALLOW_OTHER = 0x100 };
+enum { OPT_ALLOW_OTHER = 0x100, OPT_REVIEW, OPT_FROM };
 
 struct mount_args {
 	struct ward_mount_options o;
@@ -30,6 +30,8 @@ static const struct argp_option mount_options[] = {
 	{"session", 's', "NAME", 0, "Name of the session in the trail", 0},
 	{"allow-other", OPT_ALLOW_OTHER, NULL, 0,
 		"As root: serve all users of this host, each with their own ids", 0},
+	{"review", OPT_REVIEW, NULL, 0, "Changes wait for wardfs review apply", 0},
+	{"from", OPT_FROM, "SESSION[@STEP]", 0, "Begin where that session was; --review", 0},
 	{"foreground", 'f', NULL, 0, "Stay in the foreground", 0},
 	{0},
 };
@@ -49,6 +51,12 @@ static error_t parse_mount(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ALLOW_OTHER:
 		a->o.allow_other = true;
+		return 0;
+	case OPT_REVIEW:
+		a->o.review = true;
+		return 0;
+	case OPT_FROM:
+		a->o.from = arg;
 		return 0;
 	case 'f':
 		a->foreground = true;
@@ -174,8 +182,31 @@ static error_t parse_umount(int key, char *arg, struct argp_state *state)
 static const struct argp umount_argp = {umount_options, parse_umount, "MOUNTPOINT",
 	"Unmounts a mount of wardfs and ends its session. Returns when the session has ended and "
 	"its trail is complete.\vExit status: 0 it is unmounted; 1 it is not, or the session has "
-	"not ended after 30 seconds. With --lazy the session may go on, and a message says so.",
+	"not ended after 30 seconds. With --lazy the session may go on, and a message says so. "
+	"While a session does not answer, a mount that may be its own stays unless --lazy is given.",
 	NULL, NULL, NULL};
+
+/* What the unmounting leaves. The exit status. */
+static int say_left(const struct umount_args *a, const struct ward_umount_left *left)
+{
+	if (left->silent)
+		ward_sayf("%s is unmounted, and session %s does not answer. If the mount was its "
+			  "own, its trail has no end until it goes on (kill -CONT)",
+			a->mountpoint, left->session);
+	else if (left->foreign)
+		ward_sayf("%s is unmounted. None of your sessions says that the mount was its own: "
+			  "the session that served it may still be writing its trail",
+			a->mountpoint);
+	else if (left->session && a->lazy)
+		ward_sayf("session %s ends when the last process has left the mount; until then "
+			  "its trail has no end. 'wardfs ps' shows when it has ended",
+			left->session);
+	else if (left->session)
+		ward_sayf("%s is unmounted, and session %s has not ended yet: wardfs may still be "
+			  "writing its trail. 'wardfs ps' shows when it has ended",
+			a->mountpoint, left->session);
+	return left->session && !a->lazy ? 1 : 0;
+}
 
 int ward_cmd_umount(int argc, char **argv)
 {
@@ -183,21 +214,15 @@ int ward_cmd_umount(int argc, char **argv)
 	struct ward_err err = WARD_ERR_INIT;
 	if (ward_arguments_parse(&umount_argp, argc, argv, 0, &a))
 		return 2;
-	ward_cleanup_free char *goes_on = NULL;
-	if (ward_umount(a.mountpoint, a.lazy, &goes_on, &err) < 0) {
+	struct ward_umount_left left = {.session = NULL};
+	int status = 1;
+	if (ward_umount(a.mountpoint, a.lazy, &left, &err) < 0)
 		ward_say(err.text);
-		return 1;
-	}
-	if (!goes_on)
-		return 0;
-	if (a.lazy) {
-		ward_sayf("session %s ends when the last process has left the mount; until then "
-			  "its trail has no end. 'wardfs ps' shows when it has ended",
-			goes_on);
-		return 0;
-	}
-	ward_sayf("%s is unmounted, and session %s has not ended yet: wardfs may still be writing "
-		  "its trail. 'wardfs ps' shows when it has ended",
-		a.mountpoint, goes_on);
-	return 1;
+	else
+		status = say_left(&a, &left);
+	if (left.staged)
+		ward_say(left.staged);
+	free(left.staged);
+	free(left.session);
+	return status;
 }

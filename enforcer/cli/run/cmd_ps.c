@@ -77,7 +77,7 @@ static void print_row(const json_t *o)
 	/* Behind the row: few sessions have any. */
 	const json_t *not_held = json_object_get(o, "not_held");
 	json_array_foreach(not_held, i, v) ward_outf(
-		"%s%s", i ? ", " : "    limits that are not held: ", json_string_value(v));
+		"%s%s", i ? ", " : "    limits that are not enforced: ", json_string_value(v));
 	if (json_array_size(not_held))
 		ward_outf("\n");
 	if (json_integer_value(json_object_get(o, "grants")) > 0)

@@ -38,6 +38,7 @@ enum {
 	OPT_LABEL,
 	OPT_TOKEN,
 	OPT_REVIEW,
+	OPT_FROM,
 	OPT_JSON
 };
 
@@ -63,10 +64,11 @@ static const struct argp_option options[] = {
 	{"mode", 'm', "MODE", 0, "", 2}, /* help() names those that are ready */
 	{"trust", OPT_TRUST, "LEVEL", 0, "Yours, for mode auto: low, medium, high", 2},
 	{"image", OPT_IMAGE, "IMAGE", 0, "Programs of an image, not of this host; or none", 2},
-	{"engine", OPT_ENGINE, "ENGINE", 0, "Mode docker with runc, crun, runsc or a path", 2},
+	{"engine", OPT_ENGINE, "ENGINE", 0, "Mode docker's: runc, runsc, podman or docker", 2},
 	{"allow-missing", OPT_ALLOW_MISSING, "NAME", 0,
-		"Run without a limit that cannot be held here", 2},
+		"Run without a limit that cannot be enforced here", 2},
 	{"review", OPT_REVIEW, NULL, 0, "Changes wait for wardfs review apply", 2},
+	{"from", OPT_FROM, "SESSION[@STEP]", 0, "Begin where that session was; --review", 2},
 	{NULL, 0, NULL, 0, "The session:", 3},
 	{"session", 's', "NAME", 0, "Its name; a number follows one that was used", 3},
 	{"keep", OPT_KEEP, NULL, 0, "Keep it when CMD ends, until wardfs kill", 3},
@@ -185,6 +187,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TRUST:
 		o->trust = arg;
+		return 0;
+	case OPT_FROM:
+		a->o.from = arg;
+		a->o.review = true;
 		return 0;
 	case OPT_IMAGE:
 		o->image = arg;

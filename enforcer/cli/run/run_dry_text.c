@@ -131,7 +131,7 @@ static void print_limits(const json_t *o, bool verbose)
 	{
 		const bool profile = json_is_true(json_object_get(member, "default"));
 		if (verbose || !profile)
-			ward_outf("  %s = %s (held by: %s%s)\n", name, text(member, "text"),
+			ward_outf("  %s = %s (enforced by: %s%s)\n", name, text(member, "text"),
 				text(member, "by"), profile ? "; a default of the profile" : "");
 	}
 	if (*text(o, "delegation"))

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -382,6 +383,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	ward_agent_say_first(&p.agent, &p.plan, &p.o);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
+	if (o->ran && notes.session)
+		snprintf(o->ran, WARD_SESSION_NAME_MAX + 1, "%s", notes.session);
 	if (err.code)
 		ward_say(err.text);
 	if (status == WARD_EXIT_NOT_FOUND && err.code)

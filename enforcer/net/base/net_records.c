@@ -119,6 +119,7 @@ int ward_net_record_use(
 	struct ward_broker *net, const struct ward_net_record *r, struct ward_grant_held *held)
 {
 	struct ward_event ev;
+	char text[WARD_ADDRESS_TEXT_MAX];
 	/* Before the look at the other clock: the record is then within the grant's time. */
 	const uint64_t mono_ns = ward_clock_mono_ns();
 	int e = ward_held_use(held, ward_clock_boot_ns());
@@ -132,6 +133,10 @@ int ward_net_record_use(
 		ward_event_u64(&ev, WARD_TAG_PID, r->pid);
 	ward_event_text(&ev, WARD_TAG_COMM, r->comm && *r->comm ? r->comm : NULL);
 	ward_event_text(&ev, WARD_TAG_HOST, r->host);
+	if (r->addr) {
+		ward_sockaddr_text(r->addr, text);
+		ward_event_text(&ev, WARD_TAG_ADDR, text);
+	}
 	if (r->port)
 		ward_event_u64(&ev, WARD_TAG_PORT, r->port);
 	ward_event_text(&ev, WARD_TAG_GRANT, held->grant.id);

@@ -75,7 +75,7 @@ void ward_conn_try_next(struct ward_conn *c)
 	if (ward_conn_proxied(c))
 		ward_conn_finish(c, "the proxy cannot be reached");
 	else
-		ward_conn_finish(c, c->answer.error ? "the name does not exist or nobody answered"
+		ward_conn_finish(c, c->answer.error ? ward_resolve_fault(c->answer.error)
 						    : "no connection could be made");
 }
 

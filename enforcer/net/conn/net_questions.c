@@ -94,6 +94,7 @@ static bool tell(const struct question *q, const struct ward_net_question_about 
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_NET_ASK);
 	ward_msg_put_u32(&m, q->id);
+	ward_msg_put_u32(&m, 0); /* the first and only thing that it is about */
 	ward_msg_put_u64(&m, q->due_ns);
 	ward_msg_put_u64(&m, q->until_ns);
 	ward_msg_put_u32(&m, pid);
@@ -160,8 +161,9 @@ enum ward_net_question ward_net_question_put(struct ward_broker *net,
 int ward_net_question_message(
 	struct ward_broker *net, struct ward_msg_reader *m, uint32_t *ret_id, bool *ret_refused)
 {
-	const uint32_t id = ward_msg_get_u32(m), refused = ward_msg_get_u32(m);
-	const uint32_t rest_ms = ward_msg_get_u32(m);
+	const uint32_t id = ward_msg_get_u32(m), of_hosts = ward_msg_get_u32(m);
+	const uint32_t refused = ward_msg_get_u32(m), rest_ms = ward_msg_get_u32(m);
+	(void)of_hosts; /* it has one */
 	if (ward_msg_done(m) < 0)
 		return -EBADMSG;
 	struct question *q = net->questions ? find_id(net->questions, id) : NULL;

@@ -2,6 +2,7 @@
 /* Asks the policy about destinations and addresses, and words the answer for the trail. */
 #include "enforcer/net/decide/decide.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 
 #include "enforcer/net/names/host_addresses.h"
@@ -22,11 +23,23 @@ static void address_text(const union ward_sockaddr *a, bool udp, char ret[TEXT_M
 	snprintf(ret, TEXT_MAX, "%s%s", text, udp ? "/udp" : "");
 }
 
+/* The kernel takes 0.0.0.0 and :: for its own loopback, which rules name by another address. */
+static bool is_nowhere(const union ward_sockaddr *a, struct ward_net_why *why)
+{
+	const bool is = a->sa.sa_family == AF_INET ? a->v4.sin_addr.s_addr == htonl(INADDR_ANY)
+						   : IN6_IS_ADDR_UNSPECIFIED(&a->v6.sin6_addr);
+	if (is)
+		why->text = "0.0.0.0 and :: are no destination";
+	return is;
+}
+
 bool ward_decide_destination(struct ward_broker *net, const char *host,
 	const union ward_sockaddr *to, bool udp, bool open, struct ward_net_why *ret_why)
 {
 	char text[TEXT_MAX];
 	*ret_why = (struct ward_net_why){0};
+	if (!host && is_nowhere(to, ret_why))
+		return false;
 	if (host)
 		snprintf(text, sizeof(text), "%s:%u%s", host, ward_sockaddr_port(to),
 			udp ? "/udp" : "");
@@ -49,6 +62,10 @@ bool ward_decide_address(struct ward_broker *net, const union ward_sockaddr *to,
 	char text[TEXT_MAX];
 	*ret_why = (struct ward_net_why){0};
 	address_text(to, udp, text);
+	if (is_nowhere(to, ret_why)) {
+		ret_why->addr = *to;
+		return false;
+	}
 	if (ward_policy_answer(net->policy, text, near || ward_near_has(net, to), &ret_why->place,
 		    &ret_why->rule) == WARD_VERDICT_ALLOW)
 		return true;

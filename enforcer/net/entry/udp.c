@@ -254,7 +254,7 @@ static void on_resolved(void *user, const struct ward_answer *answer)
 	struct ward_net_why why;
 	f->query = NULL;
 	if (answer->error || answer->n == 0) {
-		finish(f, "the name does not exist or nobody answered");
+		finish(f, ward_resolve_fault(answer->error));
 		return;
 	}
 	if (!ward_decide_answer(f->net, answer, ward_sockaddr_port(&f->to), true, &why)) {

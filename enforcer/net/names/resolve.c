@@ -242,8 +242,8 @@ static void take_names(struct ward_answer *a, const struct ares_addrinfo *found)
 	for (struct ares_addrinfo_cname *c = found->cnames; c; c = c->next) {
 		if (!c->name)
 			continue;
-		if (a->n_names == WARD_RESOLVE_MAX || strlen(c->name) >= WARD_NAME_SIZE) {
-			a->error = -ELOOP; /* more than any honest zone has */
+		if (a->n_names == WARD_RESOLVE_NAMES_MAX || strlen(c->name) >= WARD_NAME_SIZE) {
+			a->error = -E2BIG; /* more than any honest zone has */
 			return;
 		}
 		memcpy(a->names[a->n_names++], c->name, strlen(c->name) + 1);
@@ -263,9 +263,12 @@ static void on_answer(void *user, int status, int timeouts, struct ares_addrinfo
 		   : status == ARES_ENOTFOUND || status == ARES_ENODATA ? -ENOENT
 									: -EIO;
 	for (struct ares_addrinfo_node *n = found ? found->nodes : NULL; n; n = n->ai_next) {
-		if (a->n == WARD_RESOLVE_MAX ||
-			(n->ai_family != AF_INET && n->ai_family != AF_INET6))
+		if (n->ai_family != AF_INET && n->ai_family != AF_INET6)
 			continue;
+		if (a->n == WARD_RESOLVE_MAX) {
+			a->error = -E2BIG; /* one that nobody looks at could be a bad one */
+			break;
+		}
 		memcpy(&a->v[a->n], n->ai_addr,
 			n->ai_family == AF_INET ? sizeof(a->v[0].v4) : sizeof(a->v[0].v6));
 		ward_sockaddr_unmap(&a->v[a->n++]);
@@ -278,6 +281,12 @@ static void on_answer(void *user, int status, int timeouts, struct ares_addrinfo
 	if (a->error == 0 && a->n)
 		keep(q->resolver, q, ttl);
 	deliver(q);
+}
+
+const char *ward_resolve_fault(int error)
+{
+	return error == -E2BIG ? "the answer about the name has too many addresses or aliases"
+			       : "the name does not exist or nobody answered";
 }
 
 int ward_resolve(struct ward_broker *net, const char *name, ward_resolve_fn fn, void *user,
@@ -332,7 +341,9 @@ int ward_resolver_open(struct ward_broker *net, struct ward_err *err)
 {
 	char lookups[] = "b"; /* DNS alone: /etc/hosts could not be read later */
 	struct ward_resolver *r = net->resolver = calloc(1, sizeof(*r));
+	/* ares_getaddrinfo(3) searches in spite of NOSEARCH (c-ares 1.18): so in no domains. */
 	struct ares_options o = {.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES,
+		.ndomains = 0,
 		.timeout = TIMEOUT_MS,
 		.tries = TRIES,
 		.lookups = lookups,
@@ -350,7 +361,7 @@ int ward_resolver_open(struct ward_broker *net, struct ward_err *err)
 	if (code == ARES_SUCCESS)
 		code = ares_init_options(&r->channel, &o,
 			ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS |
-				ARES_OPT_SOCK_STATE_CB);
+				ARES_OPT_SOCK_STATE_CB | ARES_OPT_DOMAINS);
 	if (code != ARES_SUCCESS)
 		return ward_err_set(err, -EIO, "resolver: %s", ares_strerror(code));
 	r->open = true;

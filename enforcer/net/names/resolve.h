@@ -7,16 +7,21 @@
 
 #include "enforcer/net/base/net.h"
 
-/* Addresses of one answer that are looked at; and names on the way to them. */
-#define WARD_RESOLVE_MAX 16
+/* Addresses of one answer, and names on the way to them. An answer with more is not used. */
+#define WARD_RESOLVE_MAX 64
+#define WARD_RESOLVE_NAMES_MAX 16
 
 struct ward_answer {
-	int error; /* 0 or a negative errno: -ENOENT no such name, -EIO no answer */
+	/* 0 or a negative errno: -ENOENT no such name, -EIO no answer, -E2BIG more than fits */
+	int error;
 	union ward_sockaddr v[WARD_RESOLVE_MAX]; /* without port */
 	size_t n;
-	char names[WARD_RESOLVE_MAX][WARD_NAME_SIZE]; /* CNAMEs on the way */
+	char names[WARD_RESOLVE_NAMES_MAX][WARD_NAME_SIZE]; /* CNAMEs on the way */
 	size_t n_names;
 };
+
+/* Why the answer leads nowhere, for people. error: of an answer; 0: it has no address. */
+const char *ward_resolve_fault(int error);
 
 /* Called once, from the loop, unless the query was cancelled before. */
 typedef void (*ward_resolve_fn)(void *user, const struct ward_answer *answer);

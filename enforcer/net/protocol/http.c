@@ -263,10 +263,10 @@ static int size_byte(struct ward_http_body *b, char c)
 	}
 	/*
 	 * With a blank in it an extension would be a request to a server that does not know chunks:
-	 * "1;x / HTTP/1.1".
+	 * "1;x / HTTP/1.1". Of the bytes that are not ASCII, some are blanks to Python.
 	 */
 	if (b->cr || b->ext)
-		return c == ' ' || c == '\t' ? -EBADMSG : 0;
+		return c == ' ' || c == '\t' || (unsigned char)c >= 0x80 ? -EBADMSG : 0;
 	if (isxdigit((unsigned char)c)) {
 		unsigned digit = isdigit((unsigned char)c)
 					 ? (unsigned)(c - '0')
@@ -282,16 +282,51 @@ static int size_byte(struct ward_http_body *b, char c)
 	return b->ext ? 0 : -EBADMSG;
 }
 
+/* RFC 9110, 6.5.1: a server may take these for fields of the head. */
+static bool may_trail(const char *name)
+{
+	static const char *const names[] = {"Host", "Content-Length", "Transfer-Encoding"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcasecmp(name, names[i]) == 0)
+			return false;
+	return true;
+}
+
+/*
+ * Some servers do not read all trailers, and take what follows for the next request
+ * (gevent, CVE-2023-41419). So each is a field, and none holds the version of a request.
+ */
+static int trailer_part(struct ward_http_body *b, char c)
+{
+	if (b->named) {
+		const bool next = tolower((unsigned char)c) == "http/"[b->http];
+		b->http = next ? b->http + 1 : tolower((unsigned char)c) == 'h';
+		return b->http == 5 ? -EBADMSG : 0;
+	}
+	if (c != ':') {
+		if (b->line < sizeof(b->field))
+			b->field[b->line - 1] = c;
+		return ward_http_is_token((unsigned char)c) ? 0 : -EBADMSG;
+	}
+	b->field[b->line <= sizeof(b->field) ? b->line - 1 : sizeof(b->field) - 1] = 0;
+	b->named = true;
+	b->http = 0;
+	return b->line > 1 && may_trail(b->field) ? 0 : -EBADMSG;
+}
+
 static int trailer_byte(struct ward_http_body *b, char c)
 {
 	int r = line_byte(b, c, TRAILER_MAX);
 	if (r < 0 || ++b->trailer > TRAILER_MAX)
 		return -EBADMSG;
-	if (r == 1) {
-		if (b->line == 2)
-			b->state = WARD_BODY_END;
-		b->line = 0;
-	}
+	if (r == 0)
+		return b->cr ? 0 : trailer_part(b, c);
+	if (b->line == 2)
+		b->state = WARD_BODY_END;
+	else if (!b->named)
+		return -EBADMSG;
+	b->line = 0;
+	b->named = false;
 	return 0;
 }
 

@@ -59,6 +59,9 @@ void ward_http_undot(char host[256]);
 bool ward_http_absolute(const struct ward_http_text *target, struct ward_http_text *ret_authority,
 	struct ward_http_text *ret_path);
 
+/* So much of a trailer's name is kept: more than "Transfer-Encoding" has. */
+#define WARD_HTTP_TRAILER_NAME_MAX 20
+
 /* Where in a body a stream stands. */
 struct ward_http_body {
 	enum {
@@ -72,9 +75,12 @@ struct ward_http_body {
 	uint64_t left;
 	size_t line; /* bytes of the line that we are in */
 	size_t trailer;
-	bool cr;     /* the last byte was CR */
-	bool digits; /* the size has begun */
-	bool ext;    /* past the size */
+	char field[WARD_HTTP_TRAILER_NAME_MAX]; /* of a trailer: how its name begins */
+	bool named;				/* its name is over */
+	unsigned http;				/* of "HTTP/" in it so far */
+	bool cr;				/* the last byte was CR */
+	bool digits;				/* the size has begun */
+	bool ext;				/* past the size */
 };
 
 /* The body that follows a head. */

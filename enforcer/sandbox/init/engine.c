@@ -8,7 +8,8 @@
  *   pid 1        starts the engine, gives up its rights, and ends all when the container, the
  *                engine or a helper ends
  *   container's  wardfs-init again (`inside`), with the descriptors of pid 1: from here on it does
- *   pid 1        what pid 1 does without an engine
+ *   pid 1        what pid 1 does without an engine. Where the engine passes on none, it asks pid 1
+ *                for them (`call`, call.c)
  *
  * Engines give the container the user 0 of their namespace. A second one within gives the command
  * its own id back; both map one id, the command's.
@@ -44,11 +45,19 @@
 #define LOG_MAX 65536
 
 /* All an engine gets to know of where it runs. */
-static char *const environment[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+static char *const environment[] = {
+	(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin",
 	(char *)(uintptr_t) "HOME=" WARD_SANDBOX_ENGINE_STATE,
-	(char *)(uintptr_t) "XDG_RUNTIME_DIR=" WARD_SANDBOX_ENGINE_STATE, NULL};
+	(char *)(uintptr_t) "XDG_RUNTIME_DIR=" WARD_SANDBOX_ENGINE_STATE,
+	(char *)(uintptr_t) "CONTAINERS_CONF=" WARD_SANDBOX_ENGINE_BUNDLE "/containers.conf", NULL};
 
 /* --- starting it --- */
+
+static int write_file(const char *path, const char *text)
+{
+	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
+}
 
 /* As a user other than 0 only ambient capabilities come through execve(2). */
 static int keep_capabilities(void)
@@ -90,24 +99,71 @@ static int hand_over(const struct ward_init *in, int *ret)
 	return r;
 }
 
-/* In one row from 3 on: all that an engine can pass. */
+/* What the container's pid 1 has, in one row from 0 on: all that an engine can pass. */
+static size_t descriptors(const struct ward_init *in, int handed, int ret[WARD_INIT_FDS_MAX])
+{
+	const struct ward_blueprint *p = &in->blueprint;
+	size_t n = 0;
+	for (int fd = 0; fd < WARD_INIT_FD_LIFELINES + (int)p->n_lifelines; fd++)
+		ret[n++] = fd;
+	if (p->flags & WARD_BLUEPRINT_REPLAY)
+		ret[n++] = WARD_INIT_FD_REPLAY;
+	if (in->tty >= 0)
+		ret[n++] = in->tty;
+	ret[n++] = handed;
+	return n;
+}
+
+/* Its user 0 is the command's id; the mounts of ours are locked in it. */
+static int become_user_zero(void)
+{
+	char uids[64], gids[64];
+	snprintf(uids, sizeof(uids), "0 %u 1\n", geteuid());
+	snprintf(gids, sizeof(gids), "0 %u 1\n", getegid());
+	/* Whoever changed ids is not dumpable, and its maps are not its own. */
+	int r = prctl(PR_SET_DUMPABLE, 1) < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? -errno
+											  : 0;
+	if (r == 0)
+		r = write_file("/proc/self/setgroups", "deny");
+	if (r == 0)
+		r = write_file("/proc/self/uid_map", uids);
+	return r == 0 ? write_file("/proc/self/gid_map", gids) : r;
+}
+
+/* What it says is not the command's to hear: it goes to the log. */
+static int take_log(int ret[3])
+{
+	ret[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ret[1] = open(LOG, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	ret[2] = fcntl(ret[1], F_DUPFD_CLOEXEC, 3);
+	return ret[0] < 0 || ret[2] < 0 ? -errno : 0;
+}
+
 static _Noreturn void become_engine(const struct ward_init *in, int handed)
 {
 	const struct ward_blueprint *p = &in->blueprint;
 	int from[WARD_INIT_FDS_MAX], to[WARD_INIT_FDS_MAX];
-	size_t n = 0;
-	for (int fd = 0; fd < WARD_INIT_FD_LIFELINES + (int)p->n_lifelines; fd++)
-		from[n++] = fd;
-	if (p->flags & WARD_BLUEPRINT_REPLAY)
-		from[n++] = WARD_INIT_FD_REPLAY;
-	if (in->tty >= 0)
-		from[n++] = in->tty;
-	from[n++] = handed;
+	const bool calls = p->flags & WARD_BLUEPRINT_CALLS;
+	size_t n = calls ? 3 : descriptors(in, handed, from);
 	for (size_t i = 0; i < n; i++)
 		to[i] = (int)i;
-	if (ward_fd_inherit(from, to, n) < 0 || keep_capabilities() < 0)
+	if ((calls && take_log(from) < 0) || ward_fd_inherit(from, to, n) < 0)
+		_exit(126);
+	if (p->flags & WARD_BLUEPRINT_USER_ZERO && become_user_zero() < 0)
+		_exit(126);
+	if (keep_capabilities() < 0)
 		_exit(126);
 	ward_init_engine_execute(p->engine);
+}
+
+/* Without what a terminal would do with it; NULL: it is empty. Changes log. */
+static const char *last_line(char *log)
+{
+	size_t n = strlen(log);
+	while (n > 0 && (log[n - 1] == '\n' || log[n - 1] == '\r'))
+		log[--n] = '\0';
+	const char *nl = strrchr(log, '\n');
+	return n == 0 ? NULL : nl ? nl + 1 : log;
 }
 
 /* The value of "msg" in the last line, its escapes as they are. */
@@ -128,6 +184,8 @@ const char *ward_init_engine_why(int status)
 			!(last[len] == '"' && last[len - 1] != '\\'))
 			len++;
 		snprintf(text, sizeof(text), "the engine: %.*s", (int)len, last);
+	} else if (last_line(log)) {
+		snprintf(text, sizeof(text), "the engine: %s", last_line(log));
 	} else if (WIFSIGNALED(status)) {
 		snprintf(
 			text, sizeof(text), "the engine was killed by signal %d", WTERMSIG(status));
@@ -140,30 +198,60 @@ const char *ward_init_engine_why(int status)
 
 /* --- pid 1 beside it --- */
 
-static bool lifeline_closed(const struct pollfd *fds, size_t n)
+struct beside {
+	struct pollfd fds[2 + WARD_BLUEPRINT_LIFELINES_MAX]; /* children, call, lifelines */
+	size_t n;
+	pid_t engine;
+	int handed;  /* -1: let go of */
+	bool called; /* call is the connection of the container's pid 1 */
+};
+
+static bool lifeline_closed(const struct beside *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (fds[i].revents)
+	for (size_t i = 2; i < b->n; i++)
+		if (b->fds[i].revents)
 			return true;
 	return false;
 }
 
-/* The engine leaves the container to us. Without it nobody in the container would say anything. */
-static int engine_ended(struct ward_init *in, int status)
+/* What the command reads and writes, its terminal, and the supervisor are the container's alone. */
+static int let_go(struct ward_init *in)
 {
-	if (status != 0) {
-		ward_init_tell_failed(-EIO, WARD_INIT_SETUP, ward_init_engine_why(status));
-		return -EIO;
-	}
-	close(WARD_INIT_FD_CONTROL);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++)
+		if (null < 0 || dup2(null, i) < 0)
+			return -errno;
+	if (in->tty >= 0)
+		close(in->tty);
+	in->tty = -1;
+	return 0;
+}
+
+/* The container speaks for itself: from here on nobody outside of it needs a right. */
+static int give_up(struct ward_init *in)
+{
 	struct ward_err err = WARD_ERR_INIT;
+	close(WARD_INIT_FD_CONTROL);
 	int r = ward_init_drop(&err);
 	return r < 0 ? r
 		     : ward_init_filter(in->blueprint.init_filter, in->blueprint.init_filter_len);
 }
 
-/* Waits for what has ended. Returns 1: nobody is left, 0, or a negative errno. */
-static int reap_all(struct ward_init *in, pid_t engine)
+/* The engine leaves the container to us; or it ends with the container, if that is to call. */
+static int engine_ended(struct ward_init *in, const struct beside *b, int status)
+{
+	const bool calls = in->blueprint.flags & WARD_BLUEPRINT_CALLS;
+	if (b->called)
+		return 1;
+	if (status == 0 && !calls)
+		return give_up(in);
+	/* Without it nobody in the container would say anything. */
+	ward_init_tell_failed(-EIO, WARD_INIT_SETUP, ward_init_engine_why(status));
+	return -EIO;
+}
+
+/* Waits for what has ended. Returns 1: all is over, 0, or a negative errno. */
+static int reap_all(struct ward_init *in, const struct beside *b)
 {
 	for (;;) {
 		int status = 0;
@@ -172,62 +260,82 @@ static int reap_all(struct ward_init *in, pid_t engine)
 			return errno == ECHILD ? 1 : -errno;
 		if (pid == 0)
 			return 0;
-		int r = pid == engine ? engine_ended(in, status) : 0;
-		if (r < 0)
+		int r = pid == b->engine ? engine_ended(in, b, status) : 0;
+		if (r != 0)
 			return r;
 	}
 }
 
-int ward_init_engine(struct ward_init *in)
+/* The container's pid 1 asks, or is gone. Returns as reap_all(). */
+static int called(struct ward_init *in, struct beside *b)
 {
-	struct pollfd fds[1 + WARD_BLUEPRINT_LIFELINES_MAX];
-	sigset_t all;
-	ward_cleanup_fd int handed = -1;
-	sigfillset(&all);
-	ward_cleanup_fd int children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (children < 0 || hand_over(in, &handed) < 0) {
-		ward_init_tell_failed(-EIO, WARD_INIT_SETUP, "start the engine");
-		return 125;
-	}
-	pid_t engine = fork();
-	if (engine == 0)
-		become_engine(in, handed);
-	if (engine < 0) {
-		ward_init_tell_failed(-errno, WARD_INIT_SETUP, "fork");
-		return 125;
-	}
-	/* What the command reads and writes, and its terminal, are the container's alone. */
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int i = 0; i < 3; i++)
-		if (null < 0 || dup2(null, i) < 0)
-			return 125;
-	if (in->tty >= 0)
-		close(in->tty);
-	fds[0] = (struct pollfd){.fd = children, .events = POLLIN};
-	for (uint32_t i = 0; i < in->blueprint.n_lifelines; i++)
-		fds[1 + i] =
-			(struct pollfd){.fd = WARD_INIT_FD_LIFELINES + (int)i, .events = POLLIN};
+	int row[WARD_INIT_FDS_MAX];
+	if (b->called)
+		return 1;
+	const size_t n = descriptors(in, b->handed, row);
+	const int fd = ward_init_call_answer(b->fds[1].fd, row, n);
+	if (fd < 0)
+		return fd;
+	close(b->fds[1].fd);
+	b->fds[1].fd = fd;
+	b->called = true;
+	int r = let_go(in);
+	return r < 0 ? r : give_up(in);
+}
+
+static int watch_engine(struct ward_init *in, struct beside *b)
+{
 	for (;;) {
 		struct signalfd_siginfo si;
-		if (poll(fds, 1 + in->blueprint.n_lifelines, -1) < 0 && errno != EINTR)
-			return 125;
-		if (lifeline_closed(fds + 1, in->blueprint.n_lifelines))
-			return 125;
-		while (read(children, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		if (poll(b->fds, b->n, -1) < 0) {
+			if (errno != EINTR)
+				return 125;
 			continue;
-		int r = reap_all(in, engine);
+		}
+		if (lifeline_closed(b))
+			return 125;
+		int r = b->fds[1].revents ? called(in, b) : 0;
+		while (read(b->fds[0].fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			continue;
+		if (r == 0)
+			r = reap_all(in, b);
 		if (r != 0)
 			return r > 0 ? 0 : 125;
 	}
 }
 
-/* --- the container's pid 1 --- */
-
-static int write_file(const char *path, const char *text)
+int ward_init_engine(struct ward_init *in)
 {
-	ward_cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : ward_fd_write_all(fd, text, strlen(text));
+	const bool calls = in->blueprint.flags & WARD_BLUEPRINT_CALLS;
+	struct beside b = {.n = 2 + in->blueprint.n_lifelines, .handed = -1};
+	sigset_t all;
+	sigfillset(&all);
+	b.fds[0] = (struct pollfd){
+		.fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN};
+	b.fds[1] = (struct pollfd){.fd = calls ? ward_init_call_listen() : -1, .events = POLLIN};
+	for (uint32_t i = 0; i < in->blueprint.n_lifelines; i++)
+		b.fds[2 + i] =
+			(struct pollfd){.fd = WARD_INIT_FD_LIFELINES + (int)i, .events = POLLIN};
+	if (b.fds[0].fd < 0 || (calls && b.fds[1].fd < 0) || hand_over(in, &b.handed) < 0) {
+		ward_init_tell_failed(-EIO, WARD_INIT_SETUP, "start the engine");
+		return 125;
+	}
+	b.engine = fork();
+	if (b.engine == 0)
+		become_engine(in, b.handed);
+	if (b.engine < 0) {
+		ward_init_tell_failed(-errno, WARD_INIT_SETUP, "fork");
+		return 125;
+	}
+	if (!calls) {
+		close(b.handed);
+		if (let_go(in) < 0)
+			return 125;
+	}
+	return watch_engine(in, &b);
 }
+
+/* --- the container's pid 1 --- */
 
 int ward_init_own_id(const struct ward_init *in, struct ward_err *err)
 {

@@ -123,8 +123,9 @@ int ward_init_unshare_cgroup(const struct ward_init *in, struct ward_err *err)
 
 int ward_init_become_agent(struct ward_init *in, struct ward_err *err)
 {
-	gid_t gid = in->blueprint.agent_gid;
-	uid_t uid = in->blueprint.agent_uid;
+	const bool zero = in->blueprint.flags & WARD_BLUEPRINT_ALL_ZERO;
+	gid_t gid = zero ? 0 : in->blueprint.agent_gid;
+	uid_t uid = zero ? 0 : in->blueprint.agent_uid;
 	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return ward_err_sys(err, -errno, "become user %u", uid);
 	return 0;
@@ -170,14 +171,16 @@ static int leave_shares(struct ward_err *err)
 /*
  * The engine makes one, and pid 1 of the container another, in which the command has its own id
  * again (engine.c). The kernel counts those within against this number, too, so nobody inside can
- * make a third. A kernel of its own answers its processes itself; what it needs are some for its
+ * make a third. Where the sandbox's own takes the place of the engine's, one is left. A kernel of
+ * its own answers its processes itself; what it needs are some for its
  * parts.
  */
 static const char *namespaces_left(const struct ward_blueprint *p)
 {
-	return !(p->flags & WARD_BLUEPRINT_ENGINE) ? "0"
-	       : p->flags & WARD_BLUEPRINT_FOREIGN ? "8"
-						   : "2";
+	return !(p->flags & WARD_BLUEPRINT_ENGINE)  ? "0"
+	       : p->flags & WARD_BLUEPRINT_FOREIGN  ? "8"
+	       : p->flags & WARD_BLUEPRINT_ALL_ZERO ? "1"
+						    : "2";
 }
 
 int ward_init_furnish(struct ward_init *in, struct ward_err *err)

@@ -116,6 +116,15 @@ int ward_init_shut_begin(struct ward_init *in) ward_must_check;
 void ward_init_shut(struct ward_init *in, int mount);
 void ward_init_shut_end(struct ward_init *in);
 
+/* --- call.c: with WARD_BLUEPRINT_CALLS --- */
+/* In pid 1, before the engine: returns where the container's pid 1 asks, or a negative errno. */
+int ward_init_call_listen(void) ward_must_check;
+/* Once that is readable: sends the descriptors. Returns a descriptor that hangs up with the
+ * container, or a negative errno. */
+int ward_init_call_answer(int listener, const int *fds, size_t n) ward_must_check;
+/* In the container: takes them, as numbers from 0 on. */
+int ward_init_call(struct ward_err *err) ward_must_check;
+
 /* --- engine.c: with WARD_BLUEPRINT_ENGINE --- */
 /* In pid 1, once all is mounted: starts the engine, and lives as long as what that started. Returns
  * the exit status. */
@@ -244,8 +253,10 @@ struct ward_init_warm_level {
 /* A walk through the trees, in steps. */
 struct ward_init_warm {
 	const struct ward_blueprint *blueprint;
-	uint64_t from_ms; /* CLOCK_MONOTONIC: not before */
-	size_t entry;	  /* of the blueprint: the next one */
+	uint64_t from_ms;	       /* CLOCK_MONOTONIC: not before */
+	size_t entry;		       /* of the blueprint: the next one */
+	uint64_t tops[WARD_TREES_MAX]; /* inode numbers of the trees' own directories */
+	size_t n_tops;
 	unsigned entries; /* that were listed */
 	unsigned depth;
 	bool over;

@@ -175,10 +175,14 @@ static int run_pid1(struct ward_init *in, const int staged_pipe[2])
 }
 
 /* Started again by an engine, in the container that it made of our view. */
-static int run_inside(struct ward_init *in)
+static int run_inside(struct ward_init *in, bool calls)
 {
 	struct ward_err err = WARD_ERR_INIT;
-	int r = read_plan(in, &err);
+	int r = calls ? ward_init_call(&err) : 0;
+	/* Without an answer the channel to the supervisor is none. */
+	if (r < 0)
+		return 125;
+	r = read_plan(in, &err);
 	if (r == 0)
 		r = ward_init_inside(in, &err);
 	if (r < 0) {
@@ -278,7 +282,9 @@ int main(int argc, char **argv)
 	in.view = "/";
 	if (argc == 2 && strcmp(argv[1], WARD_SANDBOX_ENGINE_INSIDE) == 0)
 		_exit(access(WARD_SANDBOX_ENGINE_PLAN, F_OK) == 0 ? ward_init_foreign_inside(&in)
-								  : run_inside(&in));
+								  : run_inside(&in, false));
+	if (argc == 2 && strcmp(argv[1], WARD_SANDBOX_ENGINE_CALL) == 0)
+		_exit(run_inside(&in, true));
 	if (argc > 3 && strcmp(argv[1], WARD_SANDBOX_ENGINE_EXEC) == 0)
 		_exit(ward_init_foreign_command(&in, argv));
 	if (fcntl(WARD_INIT_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,8 +36,12 @@ int ward_init_talk_get(const char *dir, const char *name, void *ret, size_t len)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	ward_cleanup_fd int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	/* The command may write there: nobody waits for a fifo of it. */
+	ward_cleanup_fd int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EBADMSG;
 	return read(fd, ret, len) == (ssize_t)len ? 1 : -EBADMSG;
 }

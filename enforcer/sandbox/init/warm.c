@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +49,17 @@ void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_blueprint 
 	w->over = !(blueprint->flags & WARD_BLUEPRINT_SERVED);
 }
 
+static void find_tops(struct ward_init_warm *w)
+{
+	for (size_t i = 0; i < w->blueprint->n_entries; i++) {
+		const struct ward_blueprint_entry *e = &w->blueprint->entries[i];
+		struct stat st;
+		if (e->kind == WARD_BLUEPRINT_TREE && w->n_tops < WARD_TREES_MAX &&
+			lstat(e->path, &st) == 0)
+			w->tops[w->n_tops++] = st.st_ino;
+	}
+}
+
 int ward_init_warm_wait(const struct ward_init_warm *w)
 {
 	if (w->over)
@@ -63,9 +75,15 @@ static void pop(struct ward_init_warm *w)
 	free(l->names);
 }
 
-/* The command rarely needs names with a leading dot: repositories, caches. */
-static bool wanted(const struct dent *d)
+/*
+ * The command rarely needs names with a leading dot: repositories, caches. The top of a tree may be
+ * refused in another one, and a refusal is recorded, whoever asks.
+ */
+static bool wanted(const struct ward_init_warm *w, const struct dent *d)
 {
+	for (size_t i = 0; i < w->n_tops; i++)
+		if (w->tops[i] == d->ino)
+			return false;
 	return d->type == DT_DIR && d->name[0] != '.';
 }
 
@@ -104,7 +122,7 @@ static void push(struct ward_init_warm *w, int fd)
 			const struct dent *d = (const void *)(buf + at);
 			at += d->reclen;
 			w->entries++;
-			if (wanted(d) && w->depth + 1 < WARD_INIT_WARM_DEPTH)
+			if (wanted(w, d) && w->depth + 1 < WARD_INIT_WARM_DEPTH)
 				remember(l, d->name);
 		}
 	w->depth++;
@@ -118,6 +136,8 @@ static int open_dir(int at, const char *name)
 /* The next tree's root. */
 static bool next_tree(struct ward_init_warm *w)
 {
+	if (w->entry == 0)
+		find_tops(w);
 	while (w->entry < w->blueprint->n_entries) {
 		const struct ward_blueprint_entry *e = &w->blueprint->entries[w->entry++];
 		int fd = e->kind == WARD_BLUEPRINT_TREE ? open_dir(AT_FDCWD, e->path) : -1;

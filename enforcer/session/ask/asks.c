@@ -33,6 +33,11 @@ static void asked_free(struct ward_asked *q)
 	free(q->path2);
 	free(q->rule);
 	free(q->rule_text);
+	for (uint32_t i = 1; i < q->n; i++) {
+		free(q->more[i - 1].path);
+		free(q->more[i - 1].path2);
+		free(q->more[i - 1].action);
+	}
 	free(q->shown);
 	json_decref(q->signed_by);
 	free(q);
@@ -50,21 +55,29 @@ static void drop(struct ward_asks *a, struct ward_asked *q)
  * It waits for nobody: who asked may be about to wait for us. What is lost so ends at its time, and
  * so does what expires: both have the same clock.
  */
-static void send_end(int control, bool host, uint32_t id, bool refused, uint32_t rest_ms)
+static void send_end(
+	int control, bool host, uint32_t id, uint32_t n, bool refused, uint32_t rest_ms)
 {
 	struct ward_msg m;
 	ward_msg_init(&m, host ? WARD_MSG_NET_ASK_END : WARD_MSG_FS_ASK_END);
 	ward_msg_put_u32(&m, id);
+	ward_msg_put_u32(&m, n);
 	ward_msg_put_u32(&m, refused);
 	ward_msg_put_u32(&m, rest_ms);
 	(void)!ward_msg_try_send(control, &m);
 	ward_msg_clear(&m);
 }
 
-static void tell_end(
-	const struct ward_asks *a, const struct ward_asked *q, bool refused, uint32_t rest_ms)
+static void tell_end(const struct ward_asks *a, const struct ward_asked *q, uint32_t n,
+	bool refused, uint32_t rest_ms)
 {
-	send_end(q->host ? a->net_control : a->guard->fs.control, q->host, q->id, refused, rest_ms);
+	send_end(q->host ? a->net_control : a->guard->fs.control, q->host, q->id, n, refused,
+		rest_ms);
+}
+
+void ward_asks_again(const struct ward_asks *a)
+{
+	send_end(a->guard->fs.control, false, 0, 0, false, 0);
 }
 
 /* --- taking --- */
@@ -76,16 +89,25 @@ static char *text_of(struct ward_msg_reader *m)
 	return memchr(p, '\0', len) ? NULL : strndup(p, len);
 }
 
-static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_thread)
+/* Of a question like this one; pairs of paths, if it is about two. */
+static uint32_t most_paths(const struct ward_asked *q)
+{
+	return q->host ? 1 : *q->path2 ? WARD_QUESTION_PAIRS : WARD_QUESTION_PATHS;
+}
+
+/* *ret_index: which of the question's paths. */
+static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_index)
 {
 	struct ward_asked *q = calloc(1, sizeof(*q));
 	if (!q)
 		return NULL;
 	q->host = m->type == WARD_MSG_NET_ASK;
+	q->n = 1;
 	q->id = ward_msg_get_u32(m);
+	*ret_index = ward_msg_get_u32(m);
 	q->due_ns = ward_msg_get_u64(m);
 	q->until_ns = ward_msg_get_u64(m);
-	*ret_thread = ward_msg_get_u32(m);
+	(void)ward_msg_get_u32(m); /* the thread */
 	q->process = (pid_t)ward_msg_get_u32(m);
 	q->uid = ward_msg_get_u32(m);
 	q->rights = ward_msg_get_u32(m);
@@ -100,6 +122,7 @@ static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_
 	if (ward_msg_done(m) < 0 || !q->action || !q->path || !q->path2 || !q->rule ||
 		!q->rule_text || q->id >> WARD_QUESTION_BITS || q->id == 0 ||
 		(q->id & 1) != q->host || (q->host && !strrchr(q->path, ':')) ||
+		*ret_index >= most_paths(q) || (q->host && *q->path2) ||
 		q->source >= WARD_SOURCE_COUNT_) {
 		asked_free(q);
 		return NULL;
@@ -108,12 +131,24 @@ static struct ward_asked *read_message(struct ward_msg_reader *m, uint32_t *ret_
 	return q;
 }
 
+/* Its text, and the digest of that. NULL: no memory. */
+static char *text_shown(const json_t *o, uint8_t sum[32])
+{
+	struct sha256_ctx c;
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (!text)
+		return NULL;
+	sha256_init(&c);
+	sha256_update(&c, strlen(text), (const uint8_t *)text);
+	sha256_digest(&c, 32, sum);
+	return text;
+}
+
 /* What a person is to know. Its text is what the digest is of: members in this order. */
 static int show(struct ward_asks *a, struct ward_asked *q)
 {
 	char when[WARD_CLOCK_TEXT_MAX];
 	ward_cleanup(ward_buf_clear) struct ward_buf rights = WARD_BUF_INIT;
-	struct sha256_ctx c;
 	json_t *o = json_object();
 	if (q->host)
 		ward_buf_puts(&rights, "connect");
@@ -140,16 +175,43 @@ static int show(struct ward_asks *a, struct ward_asked *q)
 		json_string(q->host  ? "this host and port, wherever the name leads"
 			    : q->ino ? "this file, whatever it contains later"
 				     : "this name"));
-	q->shown = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	char *text = ward_buf_error(&rights) < 0 ? NULL : text_shown(o, q->sums[0]);
 	json_decref(o);
-	if (!q->shown || ward_buf_error(&rights) < 0)
-		return -ENOMEM;
-	sha256_init(&c);
-	sha256_update(&c, strlen(q->shown), (const uint8_t *)q->shown);
-	sha256_digest(&c, sizeof(q->sum), q->sum);
-	for (size_t i = 0; i < sizeof(q->sum); i++)
-		(void)snprintf(q->digest + 2 * i, 3, "%02x", q->sum[i]);
-	return 0;
+	q->shown = text;
+	return text ? 0 : -ENOMEM;
+}
+
+/* One more path is shown: the text has all before it, and behind the others this one. */
+static int show_more(
+	const struct ward_asked *q, const struct ward_asked_path *p, uint8_t sum[32], char **ret)
+{
+	char name[WARD_ASKER_NAME_MAX];
+	json_t *o = json_loads(q->shown, 0, NULL), *one = json_object();
+	json_t *more = o ? json_object_get(o, "more") : NULL;
+	int r = o && one ? 0 : -ENOMEM;
+	if (r == 0 && !more && json_object_set_new(o, "more", more = json_array()) < 0)
+		r = -ENOMEM;
+	if (r == 0) {
+		json_object_set_new(one, "path", ward_control_text(p->path));
+		if (*p->path2)
+			json_object_set_new(one, "path2", ward_control_text(p->path2));
+		if (strcmp(p->action, q->action) != 0)
+			json_object_set_new(one, "action", ward_control_text(p->action));
+		if (p->ino) {
+			json_object_set_new(one, "dev", json_integer((json_int_t)p->dev));
+			json_object_set_new(one, "ino", json_integer((json_int_t)p->ino));
+		}
+		if (p->process > 0 && p->process != q->process)
+			json_object_set_new(one, "pid", json_integer(p->process));
+		if (p->process > 0 && p->process != q->process && ward_asker_name(p->process, name))
+			json_object_set_new(one, "program", ward_control_text(name));
+		r = json_array_append(more, one) < 0 ? -ENOMEM : 0;
+	}
+	if (r == 0 && !(*ret = text_shown(o, sum)))
+		r = -ENOMEM;
+	json_decref(one);
+	json_decref(o);
+	return r;
 }
 
 /* Of HOST:PORT; an address in brackets loses them. */
@@ -163,8 +225,8 @@ static void add_host(struct ward_event *ev, const char *to)
 	ward_event_u64(ev, WARD_TAG_PORT, strtoul(colon + 1, NULL, 10));
 }
 
-/* The members that both records have. */
-static void add_about(struct ward_event *ev, const struct ward_asked *q)
+/* The members that both records have. n: of so many paths. */
+static void add_about(struct ward_event *ev, const struct ward_asked *q, uint32_t n)
 {
 	ward_event_text(ev, WARD_TAG_REQUEST, q->name);
 	ward_event_text(ev, WARD_TAG_ACTION, q->action);
@@ -182,10 +244,11 @@ static void add_about(struct ward_event *ev, const struct ward_asked *q)
 		ward_event_text(ev, WARD_TAG_RULE_TEXT, q->rule_text);
 	if (q->source != WARD_SOURCE_NONE || !q->host)
 		ward_event_u64(ev, WARD_TAG_SOURCE, q->source);
-	ward_event_digest(ev, WARD_TAG_SHOWN, q->sum);
+	ward_event_digest(ev, WARD_TAG_SHOWN, q->sums[n - 1]);
 }
 
-static int record_ask(struct ward_asks *a, const struct ward_asked *q)
+static int record_ask(
+	struct ward_asks *a, const struct ward_asked *q, const char *shown, uint32_t n)
 {
 	ward_cleanup_free struct ward_event *ev = malloc(sizeof(*ev));
 	if (!ev)
@@ -195,28 +258,122 @@ static int record_ask(struct ward_asks *a, const struct ward_asked *q)
 		ward_event_u64(ev, WARD_TAG_PID, (uint64_t)q->process);
 	if (q->uid != UINT32_MAX)
 		ward_event_u64(ev, WARD_TAG_UID, q->uid);
-	add_about(ev, q);
+	add_about(ev, q, n);
 	if (q->ino) {
 		ward_event_u64(ev, WARD_TAG_DEV, q->dev);
 		ward_event_u64(ev, WARD_TAG_INO, q->ino);
 	}
-	ward_event_text(ev, WARD_TAG_JSON, q->shown);
+	ward_event_text(ev, WARD_TAG_JSON, shown);
 	return ward_guard_put(a->guard, ev);
+}
+
+/* Of the path up to its last slash. */
+static size_t directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static bool same_directory(const char *a, const char *b)
+{
+	const size_t n = directory_of(a);
+	return directory_of(b) == n && memcmp(a, b, n) == 0;
+}
+
+/*
+ * What joins stands as a mere name behind the first path, with the same rights and rule; two names
+ * behind two paths.
+ */
+static bool may_join(const struct ward_asked *old, const struct ward_asked *m)
+{
+	return !old->host && m->rights == old->rights && m->source == old->source &&
+	       strcmp(m->rule, old->rule) == 0 && strcmp(m->rule_text, old->rule_text) == 0 &&
+	       same_directory(old->path, m->path) && !*old->path2 == !*m->path2 &&
+	       same_directory(old->path2, m->path2);
+}
+
+/*
+ * Another path of old: m has it. One that does not follow the last one, or comes while an answer is
+ * under way, is passed over: wardfs-fs puts it again when the question ends.
+ */
+static int take_more(struct ward_asks *a, struct ward_asked *old, struct ward_asked *m,
+	uint32_t index, bool *ret_joined)
+{
+	const struct ward_asked_path p = {.path = m->path,
+		.path2 = m->path2,
+		.action = m->action,
+		.process = m->process,
+		.dev = m->dev,
+		.ino = m->ino};
+	char *shown = NULL;
+	*ret_joined = false;
+	if (index != old->n || old->answering || !may_join(old, m) ||
+		show_more(old, &p, old->sums[index], &shown) < 0)
+		return 0;
+	const size_t more = strlen(shown) - strlen(old->shown) + strlen(m->path) +
+			    strlen(m->path2) + strlen(m->action);
+	if (a->bytes + more > WARD_ASKS_BYTES) {
+		free(shown);
+		return 0;
+	}
+	if (record_ask(a, old, shown, index + 1) < 0) {
+		free(shown);
+		return -EIO;
+	}
+	free(old->shown);
+	old->shown = shown;
+	old->more[index - 1] = p;
+	m->path = m->path2 = m->action = NULL;
+	old->n++;
+	old->bytes += more;
+	a->bytes += more;
+	*ret_joined = true;
+	return 0;
+}
+
+/* Does the question show this path at index, and this object? */
+static bool shows(const struct ward_asked *q, uint32_t index, const struct ward_asked *m)
+{
+	const struct ward_asked_path p = ward_asks_path(q, index);
+	return strcmp(p.path, m->path) == 0 && strcmp(p.path2, m->path2) == 0 && p.dev == m->dev &&
+	       p.ino == m->ino;
+}
+
+/* A path of a question that is there. */
+static int take_known(struct ward_asks *a, struct ward_asked *old, struct ward_asked *m,
+	uint32_t index, const struct ward_asked **ret_new)
+{
+	bool joined = false;
+	/* A random id has come again. Its answer must not be for what this one is about. */
+	if (index < old->n && !shows(old, index, m)) {
+		tell_end(a, m, 0, false, 0);
+		asked_free(m);
+		return 0;
+	}
+	const int r = index < old->n ? 0 : take_more(a, old, m, index, &joined);
+	if ((index < old->n || joined) && m->due_ns > old->due_ns)
+		old->due_ns = m->due_ns;
+	if (joined)
+		*ret_new = old;
+	asked_free(m);
+	return r;
 }
 
 int ward_asks_take(
 	struct ward_asks *a, struct ward_msg_reader *m, const struct ward_asked **ret_new)
 {
-	uint32_t thread = 0;
-	struct ward_asked *q = read_message(m, &thread), *old = NULL;
+	uint32_t index = 0;
+	struct ward_asked *q = read_message(m, &index), *old = NULL;
 	*ret_new = NULL;
 	if (!q)
 		return -EBADMSG;
 	TAILQ_FOREACH(old, &a->list, at)
 		if (old->id == q->id)
 			break;
-	if (old) {
-		old->due_ns = q->due_ns;
+	if (old)
+		return take_known(a, old, q, index, ret_new);
+	if (index > 0) {
+		/* The question has its answer, which is on its way to wardfs-fs. */
 		asked_free(q);
 		return 0;
 	}
@@ -226,13 +383,13 @@ int ward_asks_take(
 			 : sizeof(*q) + strlen(q->shown) + strlen(q->path) + strlen(q->path2) +
 				   strlen(q->rule) + strlen(q->rule_text);
 	if (r < 0 || a->n >= WARD_ASKS_MAX || a->bytes + q->bytes > WARD_ASKS_BYTES) {
-		tell_end(a, q, true, WARD_ASKS_EXPIRED_RESTS_MS);
+		tell_end(a, q, q->n, true, WARD_ASKS_EXPIRED_RESTS_MS);
 		asked_free(q);
 		a->left_out++;
 		return 0;
 	}
-	if (record_ask(a, q) < 0) {
-		tell_end(a, q, true, WARD_ASKS_EXPIRED_RESTS_MS);
+	if (record_ask(a, q, q->shown, 1) < 0) {
+		tell_end(a, q, q->n, true, WARD_ASKS_EXPIRED_RESTS_MS);
 		asked_free(q);
 		return -EIO;
 	}
@@ -246,11 +403,11 @@ int ward_asks_take(
 
 int ward_asks_refuse(int control, struct ward_msg_reader *m)
 {
-	uint32_t thread = 0;
-	struct ward_asked *q = read_message(m, &thread);
+	uint32_t index = 0;
+	struct ward_asked *q = read_message(m, &index);
 	if (!q)
 		return -EBADMSG;
-	send_end(control, q->host, q->id, true, WARD_ASKS_EXPIRED_RESTS_MS);
+	send_end(control, q->host, q->id, index + 1, true, WARD_ASKS_EXPIRED_RESTS_MS);
 	asked_free(q);
 	return 0;
 }
@@ -335,13 +492,58 @@ struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name)
 	return NULL;
 }
 
+void ward_asks_digest(const struct ward_asked *q, uint32_t n, char ret[65])
+{
+	for (size_t i = 0; i < sizeof(q->sums[0]); i++)
+		(void)snprintf(ret + 2 * i, 3, "%02x", q->sums[n - 1][i]);
+}
+
+uint32_t ward_asks_shown(const struct ward_asked *q, const char *digest)
+{
+	char own[65];
+	for (uint32_t n = 1; n <= q->n; n++) {
+		ward_asks_digest(q, n, own);
+		if (strcmp(own, digest) == 0)
+			return n;
+	}
+	return 0;
+}
+
+struct ward_asked_path ward_asks_path(const struct ward_asked *q, uint32_t index)
+{
+	if (index > 0)
+		return q->more[index - 1];
+	return (struct ward_asked_path){.path = q->path,
+		.path2 = q->path2,
+		.action = q->action,
+		.process = q->process,
+		.dev = q->dev,
+		.ino = q->ino};
+}
+
+/* The digests of the shorter texts, for who answers what it saw of them. */
+static void add_digests(json_t *o, const struct ward_asked *q)
+{
+	json_t *all = json_array();
+	char digest[65];
+	for (uint32_t n = 1; n <= q->n; n++) {
+		ward_asks_digest(q, n, digest);
+		json_array_append_new(all, json_string(digest));
+	}
+	json_object_set_new(o, "digests", all);
+}
+
 json_t *ward_asks_one(const struct ward_asks *a, const struct ward_asked *q)
 {
 	const uint64_t now = ward_clock_mono_ns();
 	json_t *o = json_loads(q->shown, 0, NULL);
 	if (!o)
 		return NULL;
-	json_object_set_new(o, "digest", json_string(q->digest));
+	char digest[65];
+	ward_asks_digest(q, q->n, digest);
+	json_object_set_new(o, "digest", json_string(digest));
+	if (q->n > 1)
+		add_digests(o, q);
 	json_object_set_new(o, "waits", json_boolean(q->due_ns > now));
 	const uint64_t end = q->due_ns > now ? q->due_ns : q->until_ns;
 	json_object_set_new(o, "left",
@@ -381,7 +583,7 @@ int ward_asks_set_signed(struct ward_asks *a, struct ward_asked *q, json_t *sign
 static bool list_one(
 	const struct ward_asks *a, json_t *list, const struct ward_asked *q, size_t *room)
 {
-	const size_t needs = strlen(q->shown) + 224;
+	const size_t needs = strlen(q->shown) + 224 + (q->n > 1 ? 67 * q->n + 16 : 0);
 	json_t *o = needs > *room ? NULL : ward_asks_one(a, q);
 	if (!o)
 		return false;
@@ -423,7 +625,7 @@ static int record_answer(
 		if (*how->who->terminal)
 			ward_event_text(ev, WARD_TAG_TERMINAL, how->who->terminal);
 	}
-	add_about(ev, q);
+	add_about(ev, q, how->n ? how->n : q->n);
 	ward_event_text(ev, WARD_TAG_RESULT, how->result);
 	ward_event_text(ev, WARD_TAG_SCOPE, how->scope);
 	ward_event_text(ev, WARD_TAG_HOW, how->how);
@@ -442,11 +644,13 @@ static int record_answer(
 	return ward_guard_put(a->guard, ev);
 }
 
-int ward_asks_bind(struct ward_asks *a, const struct ward_asked *q, const char *id, bool any)
+int ward_asks_bind(
+	struct ward_asks *a, const struct ward_asked *q, uint32_t index, const char *id, bool any)
 {
 	struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_FS_ASK_BIND);
 	ward_msg_put_u32(&m, q->id);
+	ward_msg_put_u32(&m, index);
 	ward_msg_put_u32(&m, any);
 	ward_msg_put_str(&m, id);
 	int r = ward_msg_try_send(a->guard->fs.control, &m);
@@ -474,7 +678,7 @@ int ward_asks_answer(struct ward_asks *a, struct ward_asked *q, const struct war
 	if (a->ended)
 		a->ended(a->ended_arg, q, how);
 	if (granted || refused)
-		tell_end(a, q, refused || r < 0, WARD_ASKS_RESTS_MS);
+		tell_end(a, q, how->n ? how->n : q->n, refused || r < 0, WARD_ASKS_RESTS_MS);
 	if (refused)
 		note_missed(a->refused, &a->n_refused, q);
 	else if (!granted)

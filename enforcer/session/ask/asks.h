@@ -4,6 +4,11 @@
  * end with an answer, at their time, or with the session. Each has a record `ask` when it is put,
  * with all that a person is shown, and a record `answer` when it ends.
  *
+ * A question can be about several paths: they join it one after another. What is shown is then a
+ * longer text, with a digest of its own and another record `ask`. An answer names the digest of
+ * what the person saw, and is about the paths in that text: always the first ones. Operations on
+ * two paths are counted like paths.
+ *
  * Bounded: so many questions, so many bytes. What is beyond is refused at once.
  */
 #pragma once
@@ -28,6 +33,15 @@
 #define WARD_ASKS_RESTS_MS 300000U
 #define WARD_ASKS_EXPIRED_RESTS_MS 60000U
 
+/* A path that joined a question, or two of one operation. */
+struct ward_asked_path {
+	char *path;
+	char *path2; /* ""; or the second one */
+	char *action;
+	pid_t process;
+	uint64_t dev, ino; /* as below */
+};
+
 struct ward_asked {
 	TAILQ_ENTRY(ward_asked) at;
 	uint32_t id;
@@ -42,9 +56,11 @@ struct ward_asked {
 	uint64_t dev, ino; /* of what exists there; 0: nothing does */
 	char *action, *path, *path2, *rule, *rule_text;
 	uint32_t source;
-	char *shown;	 /* JSON: all that a person is shown */
-	uint8_t sum[32]; /* SHA-256 of shown */
-	char digest[65]; /* the same, hexadecimal */
+	struct ward_asked_path more[WARD_QUESTION_PATHS - 1]; /* behind path */
+	uint32_t n;  /* all its paths, or pairs of them, or 1 */
+	char *shown; /* JSON: all that a person is shown */
+	/* SHA-256 of what was shown of the first path, of the first two, …, of all. */
+	uint8_t sums[WARD_QUESTION_PATHS][32];
 	size_t bytes;
 	json_t *signed_by; /* array of signed answers, as texts; NULL: none yet */
 	bool answering;	   /* an answer is on its way to wardfs-fs */
@@ -88,7 +104,8 @@ void ward_asks_clear(struct ward_asks *a);
 
 /*
  * A message WARD_MSG_FS_ASK or WARD_MSG_NET_ASK, behind its type. *ret_new: the question, if it is
- * a new one, else NULL. -EBADMSG: no such message; -EIO: the trail failed.
+ * a new one or shows another path from now on (n > 1), else NULL. -EBADMSG: no such message; -EIO:
+ * the trail failed.
  */
 int ward_asks_take(struct ward_asks *a, struct ward_msg_reader *m,
 	const struct ward_asked **ret_new) ward_must_check;
@@ -106,6 +123,15 @@ struct ward_asked *ward_asks_find(const struct ward_asks *a, const char *name);
 /* {"questions":[…],"more":N}: each what was shown, and its digest. Those that wait come first. */
 json_t *ward_asks_list(const struct ward_asks *a);
 
+/*
+ * How many paths of q the text with this digest (hexadecimal) shows; 0: it is of none of its texts.
+ */
+uint32_t ward_asks_shown(const struct ward_asked *q, const char *digest);
+/* The digest of what shows the first n paths, hexadecimal. */
+void ward_asks_digest(const struct ward_asked *q, uint32_t n, char ret[65]);
+/* The path at index, below n, and the rest of what is known of it. */
+struct ward_asked_path ward_asks_path(const struct ward_asked *q, uint32_t index);
+
 /* One of them, as in that list; NULL: no memory. */
 json_t *ward_asks_one(const struct ward_asks *a, const struct ward_asked *q);
 /* q has these signed answers from now on (an array of texts, taken). -ENOSPC: too much of them. */
@@ -120,15 +146,18 @@ struct ward_asks_answer {
 	const char *grant;		 /* ids, or NULL */
 	const char *key;		 /* names of the keys that signed it, or NULL */
 	const char *text;		 /* or NULL */
+	uint32_t n;			 /* paths of the question that it is about; 0: all */
 	const struct ward_answerer *who; /* NULL: nobody */
 };
 /*
- * Before the grant `id` that answers q, of a path, is in force: unless it is for any object that it
- * covers, wardfs-fs keeps it to the object of the question. -EAGAIN: wardfs-fs does not read just
- * now.
+ * Before the grant `id` that answers q, of its path at index, is in force: unless it is for any
+ * object that it covers, wardfs-fs keeps it to the object of the question. -EAGAIN: wardfs-fs does
+ * not read just now.
  */
-int ward_asks_bind(
-	struct ward_asks *a, const struct ward_asked *q, const char *id, bool any) ward_must_check;
+int ward_asks_bind(struct ward_asks *a, const struct ward_asked *q, uint32_t index, const char *id,
+	bool any) ward_must_check;
+/* All requests that wait are decided again: some may have what they asked for. */
+void ward_asks_again(const struct ward_asks *a);
 
 /*
  * Ends q: writes the record, then tells wardfs-fs, and forgets it. -EIO: the trail failed, and the

@@ -286,6 +286,12 @@ static void obey(struct ward_asleep *a, const struct heard *h)
 	}
 }
 
+/* A line of n bytes can be shorter than that. */
+static bool begins(const char *line, size_t n, const char *with)
+{
+	return n >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
+}
+
 /* What is whole of what came. False: it cannot be understood. */
 static bool read_whole(struct ward_asleep *a)
 {
@@ -300,7 +306,7 @@ static bool read_whole(struct ward_asleep *a)
 		if (a->lines) {
 			const char *end = memmem(p, left, "\r\n", 2);
 			n = end ? (size_t)(end - p) + 2 : 0;
-			if (end && memcmp(p, "OK ", 3) != 0 && memcmp(p, "AGREE_UNIX_FD", 13) != 0)
+			if (end && !begins(p, n, "OK ") && !begins(p, n, "AGREE_UNIX_FD"))
 				return false;
 			a->lines -= end != NULL;
 		} else {

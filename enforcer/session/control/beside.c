@@ -3,19 +3,25 @@
 #include "enforcer/session/control/beside.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/session/control/control.h"
 
-/* A supervisor that is stopped must not hold up a start: that many milliseconds for one, and for
- * all. */
-#define ONE_MS 200
-#define ALL_NS (1 * WARD_NS_PER_SEC)
+/*
+ * A supervisor that runs answers as soon as it gets a CPU, however late that is: all of them
+ * together have so long. One that is stopped must not hold up a start: it is looked at in between.
+ */
+#define ALL_NS (5 * WARD_NS_PER_SEC)
+#define LOOK_MS 100
 
 /* Both absolute and without "." and "..". Escaping keeps '/' and the order of bytes. */
 static bool is_within(const char *path, const char *dir)
@@ -58,31 +64,79 @@ static const char *differs(const struct ward_run_plan *p, const json_t *status, 
 	return NULL;
 }
 
-/* True: it was said of this one. */
-static bool say_of(const struct ward_run_plan *p, const char *moves, const char *session,
-	void (*say)(const char *text))
+static bool is_stopped(int sock)
 {
-	ward_cleanup_free char *answer = NULL;
-	ward_cleanup_free char *text = NULL;
-	if (ward_control_ask_with(
-		    p->runtime, session, "{\"verb\":\"status\"}", -1, ONE_MS, &answer, NULL) < 0)
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	char path[32], state = '\0';
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid <= 0)
 		return false;
-	json_t *status = json_loads(answer, 0, NULL);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)peer.pid);
+	FILE *f = fopen(path, "re");
+	/* The name in brackets can be any text without a slash, and has 15 bytes at most. */
+	if (f && fscanf(f, "%*d (%*15[^)]) %c", &state) != 1)
+		state = '\0';
+	if (f)
+		fclose(f);
+	return state == 'T' || state == 't';
+}
+
+/* The status of a session, the caller's. -ETIMEDOUT: it runs and gives none; else it ends. */
+static int ask(const char *runtime, const char *session, uint64_t until_ns, json_t **ret)
+{
+	struct ward_err unused = WARD_ERR_INIT;
+	ward_cleanup_fd int sock = -1;
+	int fd = -1;
+	int r = ward_control_connect(runtime, session, &sock, &unused);
+	if (r == 0)
+		r = ward_control_send(sock, "{\"verb\":\"status\"}", NULL, 0);
+	if (r < 0)
+		return r == -EAGAIN ? -ETIMEDOUT : r;
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	while (poll(&p, 1, LOOK_MS) <= 0)
+		if (ward_clock_mono_ns() >= until_ns || is_stopped(sock))
+			return -ETIMEDOUT;
+	r = ward_control_answer(sock, ret, &fd);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* Has a status of a session what the start of another one is told? *ret: the text, the caller's. */
+static bool tells(const struct ward_run_plan *p, const char *moves, const char *session,
+	const json_t *status, char **ret)
+{
 	const char *dir = differs(p, status, false);
 	const char *file = json_string_value(json_object_get(status, "moves"));
 	int n = -1;
 	if (dir)
-		n = asprintf(&text,
+		n = asprintf(ret,
 			"session %s is running with other rules for %s: together they can do what neither may do alone; run one at a time",
 			session, dir);
 	else if (file && *file && strcmp(file, moves) != 0 && (dir = differs(p, status, true)))
-		n = asprintf(&text,
+		n = asprintf(ret,
 			"session %s, with another owner, HOME or state directory, also serves %s: the two do not wait for each other when they rename; run one at a time",
 			session, dir);
-	if (n >= 0)
+	return n >= 0;
+}
+
+/* True: it was said of this one. */
+static bool say_of(const struct ward_run_plan *p, const char *moves, const char *session,
+	uint64_t until_ns, void (*say)(const char *text))
+{
+	ward_cleanup_free char *text = NULL;
+	json_t *status = NULL;
+	int r = ask(p->runtime, session, until_ns, &status);
+	bool said = r == 0 && tells(p, moves, session, status, &text);
+	if (r == -ETIMEDOUT &&
+		asprintf(&text,
+			"session %s does not answer: it may run with other rules for the same files",
+			session) < 0)
+		text = NULL;
+	if (text)
 		say(text);
 	json_decref(status);
-	return dir;
+	return said;
 }
 
 void ward_beside_say(
@@ -91,7 +145,7 @@ void ward_beside_say(
 	const uint64_t until = ward_clock_mono_ns() + ALL_NS;
 	ward_cleanup_dir DIR *d = opendir(p->runtime);
 	const struct dirent *e = NULL;
-	while (d && say && ward_clock_mono_ns() < until && (e = readdir(d)))
-		if (ward_session_name_ok(e->d_name) && say_of(p, moves, e->d_name, say))
+	while (d && say && (e = readdir(d)))
+		if (ward_session_name_ok(e->d_name) && say_of(p, moves, e->d_name, until, say))
 			return;
 }

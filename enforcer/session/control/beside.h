@@ -10,8 +10,8 @@
 /*
  * Looks at the running sessions in the runtime directory. Says one line if one of them has a tree
  * with the same directory, or one above or beneath it, and other rules for paths, or another file
- * than `moves` (ward_guard_share()). A session that does not answer at once counts as none. say may
- * be NULL. Call it before the session listens.
+ * than `moves` (ward_guard_share()), and one for each session that does not answer: at once if its
+ * supervisor is stopped, else within seconds. say may be NULL. Call it before the session listens.
  */
 void ward_beside_say(
 	const struct ward_run_plan *p, const char *moves, void (*say)(const char *text));

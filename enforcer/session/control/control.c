@@ -508,17 +508,18 @@ int ward_control_ask_with(const char *runtime, const char *session, const char *
 	if (r < 0)
 		return r;
 	int sent = ward_control_send(s, request, &fd, fd >= 0 ? 1 : 0);
-	if (sent < 0)
+	/* It may hang up before it is asked, and after. */
+	if (sent < 0 && sent != -EPIPE)
 		return ward_err_sys(err, sent, "session %s", session);
 	struct pollfd p = {.fd = s, .events = POLLIN};
-	if (poll(&p, 1, ms) <= 0)
+	if (sent == 0 && poll(&p, 1, ms) <= 0)
 		return no_answer(runtime, session, ms, err);
 	ward_cleanup_free char *buf = malloc(WARD_CONTROL_MAX + 1);
 	if (!buf)
 		return ward_err_sys(err, -ENOMEM, "session %s", session);
-	ssize_t n = recv(s, buf, WARD_CONTROL_MAX, 0);
+	ssize_t n = sent < 0 ? 0 : recv(s, buf, WARD_CONTROL_MAX, 0);
 	if (n <= 0)
-		return ward_err_set(err, -ECONNREFUSED, "session %s refused to answer", session);
+		return ward_err_set(err, -EACCES, "session %s refused to answer", session);
 	buf[n] = '\0';
 	*ret = ward_steal_ptr(&buf);
 	return 0;

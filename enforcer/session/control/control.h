@@ -13,6 +13,8 @@
  *   {"verb":"exec",…}  → session/exec/execs.h: the connection stays open while the command runs
  *   {"verb":"attach",…} → session/exec/attach.h, the same
  *   {"verb":"reload"}, and a descriptor: see reload.h
+ *   {"verb":"steps"}, {"verb":"mark","text":NAME}, {"verb":"back","text":STEP}
+ *                      → what wardfs-fs answers: fs/fs_steps.c
  *   {"verb":"io"}, …   → what wardfs-fs answers: see ask_fs.h
  *
  * A request that the session does not take is answered {"ok":false,"status":exit status,"error":
@@ -88,7 +90,8 @@ bool ward_control_wait_gone(const char *runtime, const char *session, int ms) wa
 
 /*
  * Client: sends request, waits for the answer (NUL-terminated, *ret the caller's). -ENOENT: no such
- * session; -ECONNREFUSED: its supervisor is gone.
+ * session; -ECONNREFUSED: its supervisor is gone; -EACCES: it hung up, because it refuses this
+ * process or ends meanwhile.
  */
 int ward_control_ask(const char *runtime, const char *session, const char *request, char **ret,
 	struct ward_err *err) ward_must_check;

@@ -283,7 +283,10 @@ int ward_grant_token_meant(const struct ward_grant_token *t, const char *session
 	if (t->n == 0 || !b->right)
 		return ward_err_set(err, -EPERM, "the token gives nothing");
 	if (b->session && (!session || strcmp(b->session, session) != 0))
-		return ward_err_set(err, -EPERM, "the token is for session %s", b->session);
+		return ward_err_set(err, -EPERM,
+			"the token is for session %s, and this one is %s: start a session of that name, "
+			"or have a token made for this name or with --project",
+			b->session, session ? session : "without a name");
 	if (b->project && (!project || strcmp(b->project, project) != 0))
 		return ward_err_set(err, -EPERM, "the token is for the project %s", b->project);
 	if (now_s < b->from_s)

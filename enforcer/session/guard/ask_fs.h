@@ -16,7 +16,7 @@
 /* Clients that wait at once; one more is refused. */
 #define WARD_ASK_FS_MAX 8
 /* Messages of the supervisor's own, one of them for its policy. */
-#define WARD_ASK_FS_OWN 32
+#define WARD_ASK_FS_OWN 64
 /* Shorter than a client's own patience (ward_control_ask()), so that it reads why. */
 #define WARD_ASK_FS_MS 4000
 

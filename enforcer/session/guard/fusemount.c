@@ -257,8 +257,7 @@ int ward_fusemount_meet(const struct ward_fusemount *m, struct ward_err *err)
 	return code && !m->by_helper ? ward_err_sys(err, -code, "%s", m->path) : 0;
 }
 
-/* It is still there, beneath another mount: no path leads to it. */
-static bool is_covered(const struct ward_fusemount *m)
+bool ward_fusemount_is_here(const struct ward_fusemount *m)
 {
 	ward_cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
 	ward_cleanup_free char *line = NULL;
@@ -273,8 +272,9 @@ int ward_fusemount_undo(const struct ward_fusemount *m, bool lazy, struct ward_e
 {
 	uint64_t id = 0;
 	if (mnt_id_of(m->path, &id) < 0 || id != m->mnt_id)
-		return is_covered(m) ? ward_err_set(err, -EEXIST, WARD_FUSEMOUNT_COVERED, m->path)
-				     : 0;
+		return ward_fusemount_is_here(m)
+			       ? ward_err_set(err, -EEXIST, WARD_FUSEMOUNT_COVERED, m->path)
+			       : 0;
 	int r = 0;
 	if (m->by_helper)
 		r = run_fusermount(-1, "-u", lazy ? "-z" : "-q", m->path);

@@ -45,5 +45,10 @@ int ward_fusemount_undo(
 int ward_fusemount_adopt(struct ward_fusemount *m, struct ward_err *err) ward_must_check;
 void ward_fusemount_clear(struct ward_fusemount *m);
 
+/*
+ * Is it in the caller's mount namespace, if only beneath another mount, where no path leads to it?
+ * Its mnt_id counts.
+ */
+bool ward_fusemount_is_here(const struct ward_fusemount *m);
 /* True if a mount of ours is visible at this absolute path (mountinfo, proc(5)). */
 bool ward_fusemount_is_ours(const char *path);

@@ -18,6 +18,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/session/guard/crashed.h"
+#include "enforcer/session/guard/host_service.h"
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/guard/system_writer.h"
 
@@ -259,7 +260,7 @@ static void close_moves(struct ward_guard *g)
 static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, size_t n_trees,
 	struct ward_err *err)
 {
-	struct ward_helper_fd fds[5 + WARD_TREES_MAX] = {
+	struct ward_helper_fd fds[6 + WARD_TREES_MAX] = {
 		{g->policy_fd, WARD_FD_POLICY},
 		{g->ring_fd[WARD_GUARD_RING_FS], WARD_FD_RING},
 		{g->wake, WARD_FD_RING_WAKE},
@@ -271,12 +272,21 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 		fds[n++] = (struct ward_helper_fd){g->moves, WARD_FD_FS_MOVES};
 	if (g->review >= 0)
 		fds[n++] = (struct ward_helper_fd){g->review, WARD_FD_FS_REVIEW};
+	/* Root needs nobody for that. */
+	if (geteuid() != 0)
+		g->host = ward_host_service_connect();
+	if (g->host >= 0)
+		fds[n++] = (struct ward_helper_fd){g->host, WARD_FD_FS_HOST};
 	for (size_t i = 0; i < n_trees; i++)
 		fds[n++] = (struct ward_helper_fd){
 			trees[i].backing, WARD_FD_FS_TREES + 2 * (int)i + 1};
 	int r = ward_helper_spawn(&g->fs, fds, n, err);
 	g->moving = g->moves >= 0;
 	close_moves(g);
+	g->hosted = g->host >= 0;
+	if (g->hosted)
+		close(g->host);
+	g->host = -1;
 	return r;
 }
 
@@ -310,8 +320,9 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 {
 	ward_msg_init(m, WARD_MSG_CONFIG);
 	ward_msg_put_str(m, g->store.name);
-	ward_msg_put_u32(
-		m, flags | (g->moving ? WARD_FS_MOVES : 0) | (g->review >= 0 ? WARD_FS_REVIEW : 0));
+	ward_msg_put_u32(m, flags | (g->moving ? WARD_FS_MOVES : 0) |
+				    (g->hosted ? WARD_FS_HOST : 0) |
+				    (g->review >= 0 ? WARD_FS_REVIEW : 0));
 	ward_msg_put_u32(m, id->owner_uid);
 	ward_msg_put_u32(m, id->owner_gid);
 	ward_msg_put_u32(m, (uint32_t)id->n_groups);
@@ -368,7 +379,29 @@ int ward_guard_replay(struct ward_guard *g, struct ward_err *err)
 	ward_msg_clear(&m);
 	close(g->replay);
 	g->replay = -1;
+	/* It has ended: ward_guard_wait() reads why. */
+	if (r == -EPIPE || r == -ECONNRESET)
+		r = 0;
 	return r < 0 ? ward_err_sys(err, r, "tell wardfs-fs who replays changes") : 0;
+}
+
+int ward_guard_freezer(struct ward_guard *g, int fds[WARD_FREEZER_FILES], struct ward_err *err)
+{
+	int r = 0;
+	for (uint32_t i = 0; i < WARD_FREEZER_FILES; i++) {
+		struct ward_msg m;
+		ward_msg_init(&m, WARD_MSG_FS_FREEZER);
+		ward_msg_put_u32(&m, i);
+		if (r == 0)
+			r = ward_msg_send(g->fs.control, &m, &fds[i], 1);
+		ward_msg_clear(&m);
+		ward_fd_drop(fds[i]);
+		fds[i] = -1;
+	}
+	/* As of ward_guard_replay(). */
+	if (r == -EPIPE || r == -ECONNRESET)
+		r = 0;
+	return r < 0 ? ward_err_sys(err, r, "tell wardfs-fs how the session is held still") : 0;
 }
 
 int ward_guard_wait(struct ward_guard *g, struct ward_err *err)

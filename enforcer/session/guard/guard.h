@@ -29,6 +29,8 @@ struct ward_guard {
 			* has it; -1: nothing */
 	bool moving;   /* wardfs-fs has it */
 	char moves_file[48]; /* its device and inode, which other sessions compare; "": nothing */
+	int host;	     /* to wardfs-hostd, until wardfs-fs has it; -1: there is none */
+	bool hosted;	     /* wardfs-fs has it */
 	int review;	     /* where changes are staged, the owner's, O_PATH; -1: nothing is */
 	struct ward_helper audit;
 	struct ward_helper fs;
@@ -73,6 +75,7 @@ struct ward_guard {
 		.replay = -1,                                                                      \
 		.policy_fd = -1,                                                                   \
 		.moves = -1,                                                                       \
+		.host = -1,                                                                        \
 		.review = -1,                                                                      \
 		.mark = -1,                                                                        \
 		.next_fd = -1,                                                                     \
@@ -136,6 +139,13 @@ int ward_guard_start(struct ward_guard *g, const struct ward_guard_tree *trees, 
 /* Tells wardfs-fs to serve; the same trees. Does not wait for it. flags: set of ward_fs_flag. */
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,
 	const struct ward_guard_tree *trees, size_t n_trees, struct ward_err *err) ward_must_check;
+
+/*
+ * wardfs-fs may hold the session still by these files of its control group, which are taken (enum
+ * ward_freezer has which). Behind ward_guard_serve().
+ */
+int ward_guard_freezer(
+	struct ward_guard *g, int fds[WARD_FREEZER_FILES], struct ward_err *err) ward_must_check;
 
 /*
  * A pair of sockets by which wardfs-fs has changes of the host replayed (ipc/replay.h): one end

@@ -26,7 +26,6 @@
 #include "enforcer/modes/table/mode.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
-#include "enforcer/session/owner/project.h"
 
 #define HOMES WARD_CHOSEN_HOMES
 /* Who starts beside others waits while one of them cleans up; both are short. */
@@ -277,12 +276,12 @@ static int drop(int backing, struct ward_err *err)
 	return 0;
 }
 
-int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
-	const char *project, const struct ward_known *known, int *ret_backing, struct ward_err *err)
+/* Makes what is missing, and takes the lock. *ret_backing, *ret_dir: the caller's. */
+static int make(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
+	const char *project, const struct ward_known *known, int *ret_backing, int *ret_dir,
+	bool *ret_alone, struct ward_err *err)
 {
 	struct ward_store *store = NULL;
-	bool alone = false;
-	ward_cleanup_fd int backing = -1;
 	ward_cleanup_fd int dir = -1;
 	/* Refuses a state directory that others can write to. */
 	int r = ward_store_open(state, true, &store, err);
@@ -293,7 +292,7 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	if (r < 0)
 		return r;
 	ward_cleanup_fd int top = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	r = top < 0 ? -errno : take(h, top, &dir, &alone);
+	r = top < 0 ? -errno : take(h, top, &dir, ret_alone);
 	if (r == -EBUSY)
 		return ward_err_set(
 			err, r, "another wardfs is clearing the kept home %s; try again", h->dir);
@@ -306,9 +305,41 @@ int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, con
 	if (r == 0)
 		r = write_before(dir, project, known);
 	if (r == 0)
-		r = open_home(dir, id, &backing);
-	if (r == 0)
-		r = ward_home_used_begin(dir, alone, &h->used);
+		r = open_home(dir, id, ret_backing);
+	if (r < 0)
+		return ward_err_sys(err, r, "the kept home %s", h->dir);
+	*ret_dir = ward_steal_fd(&dir);
+	return 0;
+}
+
+int ward_home_mark(const struct ward_identity *id, const char *state,
+	const struct ward_project *project, const struct ward_known *known, struct ward_err *err)
+{
+	ward_cleanup(ward_home_clear) struct ward_kept_home h = WARD_HOME_INIT;
+	ward_cleanup_fd int backing = -1;
+	ward_cleanup_fd int dir = -1;
+	bool alone = false;
+	/* No session removes a project file, or what the owner has. */
+	if (project->by == WARD_PROJECT_BY_POLICY || project->by == WARD_PROJECT_BY_BEFORE ||
+		project->by == WARD_PROJECT_BY_FILE)
+		return 0;
+	int r = ward_home_look(state, id->owner_uid, project->path, project->fd, &h, err);
+	/* It is there already, if only for another directory of this path. */
+	if (r < 0 || h.other || h.home >= 0)
+		return r;
+	return make(&h, id, state, project->path, known, &backing, &dir, &alone, err);
+}
+
+int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
+	const char *project, const struct ward_known *known, int *ret_backing, struct ward_err *err)
+{
+	bool alone = false;
+	ward_cleanup_fd int backing = -1;
+	ward_cleanup_fd int dir = -1;
+	int r = make(h, id, state, project, known, &backing, &dir, &alone, err);
+	if (r < 0)
+		return r;
+	r = ward_home_used_begin(dir, alone, &h->used);
 	if (r < 0)
 		return ward_err_sys(err, r, "the kept home %s", h->dir);
 	h->at = ward_steal_fd(&dir);

@@ -25,6 +25,7 @@
 #include "enforcer/session/home/home_tree.h"
 #include "enforcer/session/home/home_used.h"
 #include "enforcer/session/owner/identity.h"
+#include "enforcer/session/owner/project.h"
 
 struct ward_kept_home {
 	char *dir;    /* host path of homes/UID/NAME-HASH, owned; NULL: none */
@@ -64,6 +65,15 @@ int ward_home_text(struct ward_kept_home *h, const struct ward_policy *p,
  */
 int ward_home_open(struct ward_kept_home *h, const struct ward_identity *id, const char *state,
 	const char *project, const struct ward_known *known, int *ret_backing,
+	struct ward_err *err) ward_must_check;
+
+/*
+ * A session without a kept home: makes an empty one all the same, which the session is not shown.
+ * It says that a session was at this path (owner/chosen.h), so that nothing which sessions leave
+ * there makes a project of its own. Not where something else says that. -EBUSY as above.
+ */
+int ward_home_mark(const struct ward_identity *id, const char *state,
+	const struct ward_project *project, const struct ward_known *known,
 	struct ward_err *err) ward_must_check;
 
 /*

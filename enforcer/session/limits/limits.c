@@ -277,7 +277,7 @@ char *ward_limits_unheld(const struct ward_limits *l)
 	if (!l->unheld)
 		return NULL;
 	const char *between = ": ";
-	ward_buf_puts(&b, "this host cannot hold these limits of the profile");
+	ward_buf_puts(&b, "this host cannot enforce these limits of the profile");
 	for (size_t i = 0; i < LIMITS; i++) {
 		if (!(l->unheld & WARD_GUARANTEE_BIT(limits[i].guarantee)))
 			continue;
@@ -310,7 +310,7 @@ char *ward_limits_warning(const struct ward_limits *l)
 		uint32_t bit = WARD_GUARANTEE_BIT(limits[i].guarantee);
 		if (!((l->weakened | l->left_out) & bit))
 			continue;
-		ward_buf_printf(&b, "%slimit '%s' is not held for the session: %s (%s)",
+		ward_buf_printf(&b, "%slimit '%s' is not enforced for the session: %s (%s)",
 			b.len ? "; " : "", limits[i].key,
 			l->left_out & bit ? "--allow-missing" : limits[i].instead,
 			why_of(l, &limits[i]));

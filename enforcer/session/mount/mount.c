@@ -26,9 +26,12 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/chosen.h"
 #include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/plan/staged.h"
 #include "enforcer/session/plan/trees_say.h"
 #include "enforcer/session/owner/exit_status.h"
 #include "enforcer/session/mount/served.h"
+#include "enforcer/session/run/run_staged.h"
+#include "enforcer/session/run/run_steps.h"
 
 /* What a slow disk takes for the end of a trail, as `wardfs kill` waits. */
 #define END_WAIT_MS 30000
@@ -40,6 +43,7 @@ struct mount_run {
 	struct ward_served served;
 	struct ward_fusemount mount;
 	bool mounted;
+	int told; /* a client that hears at the end what was staged; -1: none */
 };
 
 /* The mount point's path without touching what is mounted there: its parent's real path and its
@@ -233,6 +237,8 @@ static int plan(struct mount_run *m, struct ward_err *err)
 	if (!p->trees[0].source || p->trees[0].backing < 0)
 		return ward_err_sys(err, -ENOMEM, "%s", o->source);
 	r = check_tree(p, err);
+	if (r == 0)
+		r = ward_plan_staged_mount(o->review || o->from, o->allow_other, p, err);
 	if (r == 0 && p->known.n_trees)
 		r = ward_remembered_write(&p->id, p->state, &p->known, err);
 	if (r == 0 && o->say)
@@ -272,7 +278,9 @@ static void on_status(void *arg, struct ward_control_request *q)
 	json_t *o = ward_served_status(&m->served, "mount");
 	/* once unmounted it is no longer the one there, though it may take a while to end */
 	if (m->mounted)
-		json_object_set_new(o, "mountpoint", ward_control_text(m->mount.path));
+		json_object_update_new(
+			o, json_pack("{s:o, s:I}", "mountpoint", ward_control_text(m->mount.path),
+				   "mount_id", (json_int_t)m->mount.mnt_id));
 	json_object_set_new(o, "argv",
 		ward_control_argv(
 			(char *const[]){m->served.plan.project.path, m->mount.path, NULL}));
@@ -294,7 +302,11 @@ static void unmount(
 		m->served.over = m->served.over || kill;
 		m->served.cause = "unmounted";
 	}
-	ward_control_reply(q, json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r));
+	/* Once the session has ended there is more to say. */
+	if (r == 0 && !kill && m->served.guard.review >= 0 && m->told < 0)
+		m->told = ward_steal_fd(&q->client);
+	else
+		ward_control_reply(q, json_pack("{s:b, s:i}", "ok", r == 0, "errno", -r));
 }
 
 static void on_kill(void *arg, struct ward_control_request *q)
@@ -325,6 +337,27 @@ static void on_ask_fs(void *arg, struct ward_control_request *q)
 	ward_ask_fs_client(&m->served.ask_fs, m->served.guard.fs.control, q->what, &q->client);
 }
 
+static void on_steps(void *arg, struct ward_control_request *q)
+{
+	struct mount_run *m = arg;
+	ward_run_steps_hand(&m->served.ask_fs, &m->served.guard, q);
+}
+
+/* To whoever waits for the end. */
+static void tell_staged(struct mount_run *m)
+{
+	const char *line = m->served.staged;
+	if (line && m->options->say)
+		m->options->say(line);
+	if (m->told < 0)
+		return;
+	const struct ward_control_request q = {.client = m->told};
+	ward_control_reply(&q, json_pack("{s:b, s:i, s:o*}", "ok", 1, "errno", 0, "staged",
+				       line ? ward_control_text(line) : NULL));
+	ward_fd_drop(m->told);
+	m->told = -1;
+}
+
 static int finish(struct mount_run *m, int r, struct ward_err *err)
 {
 	struct ward_err why = WARD_ERR_INIT;
@@ -332,7 +365,9 @@ static int finish(struct mount_run *m, int r, struct ward_err *err)
 		*err = why;
 		r = why.code;
 	}
-	return ward_served_finish(&m->served, r, NULL, err);
+	r = ward_served_finish(&m->served, r, NULL, err);
+	tell_staged(m);
+	return r;
 }
 
 int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *ready_arg,
@@ -342,11 +377,13 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 		.kill = on_kill,
 		.umount = on_umount,
 		.reload = on_reload_asked,
-		.ask_fs = on_ask_fs};
-	struct mount_run m = {.options = o};
+		.ask_fs = on_ask_fs,
+		.steps = on_steps};
+	struct mount_run m = {.options = o, .told = -1};
 	int status = WARD_EXIT_SETUP;
 	ward_served_init(&m.served, err);
 	m.served.session = o->session;
+	m.served.from = o->from;
 	m.served.handlers = &handlers;
 	m.served.arg = &m;
 	int r = plan(&m, err);
@@ -364,6 +401,7 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 	} else {
 		if (m.mounted)
 			(void)!ward_fusemount_undo(&m.mount, true, NULL);
+		ward_run_unstage(&m.served.guard);
 		ward_record_not_started(&m.served.guard, err->text);
 	}
 	ward_served_close(&m.served);
@@ -371,30 +409,90 @@ int ward_mount(const struct ward_mount_options *o, void (*ready)(void *), void *
 	return status;
 }
 
-/* Asks each running session whether it is the one mounted on path. Returns its name or NULL. */
-static char *session_of(const char *runtime, const char *path)
+/*
+ * Asks each running session whether it is the one mounted on path. Returns its name or NULL; then
+ * *ret_silent is the name of one that did not answer, if there is one. *ret_elsewhere: of one whose
+ * mount has this path in another mount namespace. *ret_staged: the one found stages its changes.
+ */
+static char *session_of(const char *runtime, const char *path, char **ret_silent,
+	char **ret_elsewhere, bool *ret_staged)
 {
 	ward_cleanup_dir DIR *d = opendir(runtime);
 	const struct dirent *e = NULL;
 	ward_cleanup(ward_buf_clear) struct ward_buf wanted = WARD_BUF_INIT;
+	ward_cleanup_free char *silent = NULL;
 	ward_escape(&wanted, path, strlen(path));
 	while (d && (e = readdir(d))) {
 		ward_cleanup_free char *answer = NULL;
-		if (!ward_session_name_ok(e->d_name) ||
-			ward_control_ask(
-				runtime, e->d_name, "{\"verb\":\"status\"}", &answer, NULL))
+		if (!ward_session_name_ok(e->d_name))
+			continue;
+		int r = ward_control_ask(
+			runtime, e->d_name, "{\"verb\":\"status\"}", &answer, NULL);
+		if (r == -ETIMEDOUT && !silent)
+			silent = strdup(e->d_name);
+		if (r < 0)
 			continue;
 		json_t *o = json_loads(answer, 0, NULL);
 		const char *at = o ? json_string_value(json_object_get(o, "mountpoint")) : NULL;
-		bool it = at && strcmp(at, ward_buf_str(&wanted)) == 0;
+		const struct ward_fusemount m = {
+			.mnt_id = (uint64_t)json_integer_value(json_object_get(o, "mount_id"))};
+		const bool it = at && strcmp(at, ward_buf_str(&wanted)) == 0;
+		/* Two mount namespaces may have a mount each at this path. */
+		const bool here = it && ward_fusemount_is_here(&m);
+		*ret_staged = json_is_true(json_object_get(o, "staged"));
 		json_decref(o);
-		if (it)
+		if (it && !here && !*ret_elsewhere)
+			*ret_elsewhere = strdup(e->d_name);
+		if (here)
 			return strdup(e->d_name);
 	}
+	*ret_silent = ward_steal_ptr(&silent);
 	return NULL;
 }
 
-int ward_umount(const char *mountpoint, bool lazy, char **ret_goes_on, struct ward_err *err)
+static int look_served(int at, const char *path, struct ward_patient_found *ret)
+{
+	struct statfs st;
+	(void)at;
+	(void)ret;
+	return statfs(path, &st) < 0 ? -errno : 0;
+}
+
+/* Has the mount a server? One that does not answer is one, too. */
+static bool is_served(const char *path)
+{
+	struct ward_patient_found found;
+	int r = ward_patient(look_served, AT_FDCWD, path, WARD_PATIENT_NS, &found);
+	if (r == 0 && found.fd >= 0)
+		close(found.fd);
+	return r != -ENOTCONN && r != -ECONNABORTED;
+}
+
+/* Nobody says that the mount is theirs. */
+static int umount_left(
+	const char *path, bool lazy, struct ward_umount_left *left, struct ward_err *err)
+{
+	struct ward_fusemount m = {.path = (char *)path};
+	if (!ward_fusemount_is_ours(path))
+		return ward_err_set(err, -EINVAL, "%s is not a mount of wardfs", path);
+	left->foreign = is_served(path);
+	/* What has no server is nobody's any more. */
+	if (!left->foreign) {
+		free(left->session);
+		left->session = NULL;
+	}
+	left->silent = left->session != NULL;
+	if (left->silent && !lazy)
+		return ward_err_set(err, -EBUSY,
+			"session %s does not answer, and %s may be its mount. If somebody stopped its "
+			"supervisor, continue that (kill -CONT). 'wardfs umount --lazy' takes the mount away all the same",
+			left->session, path);
+	int r = ward_fusemount_adopt(&m, err);
+	return r < 0 ? r : ward_fusemount_undo(&m, lazy, err);
+}
+
+int ward_umount(
+	const char *mountpoint, bool lazy, struct ward_umount_left *left, struct ward_err *err)
 {
 	ward_cleanup_free char *path = NULL;
 	ward_cleanup_free char *runtime = NULL;
@@ -403,28 +501,41 @@ int ward_umount(const char *mountpoint, bool lazy, char **ret_goes_on, struct wa
 		r = ward_control_runtime(&runtime, err);
 	if (r != 0)
 		return r;
-	ward_cleanup_free char *session = session_of(runtime, path);
-	if (!session) {
-		struct ward_fusemount m = {.path = path};
-		if (!ward_fusemount_is_ours(path))
-			return ward_err_set(err, -EINVAL, "%s is not a mount of wardfs", path);
-		r = ward_fusemount_adopt(&m, err);
-		return r < 0 ? r : ward_fusemount_undo(&m, lazy, err);
-	}
+	ward_cleanup_free char *elsewhere = NULL;
+	bool staged = false;
+	ward_cleanup_free char *session =
+		session_of(runtime, path, &left->session, &elsewhere, &staged);
+	if (!session && elsewhere && !ward_fusemount_is_ours(path))
+		return ward_err_set(err, -EINVAL,
+			"%s is a mount of session %s in another mount namespace. 'wardfs kill' takes it "
+			"away, with the session",
+			path, elsewhere);
+	if (!session)
+		return umount_left(path, lazy, left, err);
 	ward_cleanup_free char *answer = NULL;
-	r = ward_control_ask(runtime, session,
-		lazy ? "{\"verb\":\"umount\",\"lazy\":true}" : "{\"verb\":\"umount\"}", &answer,
-		err);
+	const int wait_ms = lazy ? LAZY_WAIT_MS : END_WAIT_MS;
+	const char *request =
+		lazy ? "{\"verb\":\"umount\",\"lazy\":true}" : "{\"verb\":\"umount\"}";
+	r = staged ? ward_control_ask_with(runtime, session, request, -1, wait_ms, &answer, err)
+		   : ward_control_ask(runtime, session, request, &answer, err);
+	/* One that stages answers when it has ended: it may take longer, or be killed. */
+	if (r < 0 && staged && !ward_fusemount_is_ours(path)) {
+		if (!ward_control_wait_gone(runtime, session, 0))
+			left->session = ward_steal_ptr(&session);
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	json_t *o = json_loads(answer, 0, NULL);
 	bool ok = o && json_is_true(json_object_get(o, "ok"));
 	int e = o ? (int)json_integer_value(json_object_get(o, "errno")) : EIO;
+	const char *line = json_string_value(json_object_get(o, "staged"));
+	left->staged = line ? strdup(line) : NULL;
 	json_decref(o);
 	if (ok) {
 		/* Lazily: until the last who is in the mount has left. */
-		if (!ward_control_wait_gone(runtime, session, lazy ? LAZY_WAIT_MS : END_WAIT_MS))
-			*ret_goes_on = ward_steal_ptr(&session);
+		if (!ward_control_wait_gone(runtime, session, wait_ms))
+			left->session = ward_steal_ptr(&session);
 		return 0;
 	}
 	if (e == EEXIST)

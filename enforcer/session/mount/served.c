@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/guard/segment_keeper.h"
 #include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/plan/staged.h"
+#include "enforcer/session/run/run_staged.h"
 
 void ward_served_init(struct ward_served *s, struct ward_err *err)
 {
@@ -36,7 +39,9 @@ static size_t trees_of(const struct ward_run_plan *p, const int *fuse,
 	for (size_t i = 0; i < p->n_trees; i++)
 		trees[i] = (struct ward_guard_tree){.path = p->trees[i].path,
 			.fuse = fuse ? fuse[i] : -1,
-			.backing = p->trees[i].backing};
+			.backing = p->trees[i].backing,
+			.kind = ward_plan_stages(p, i) ? WARD_FS_TREE_STAGED
+						       : WARD_FS_TREE_DIRECTORY};
 	return p->n_trees;
 }
 
@@ -52,6 +57,8 @@ int ward_served_open(struct ward_served *s, struct ward_err *err)
 	s->guard.keep_min_s = p->keep_min_s;
 	if (r == 0)
 		r = ward_guard_open(p->state, s->session, p->policy, &s->guard, err);
+	if (r == 0)
+		r = ward_run_stage(p, &s->guard, s->from, err);
 	if (r == 0)
 		r = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (r == 0)
@@ -89,6 +96,10 @@ json_t *ward_served_status(const struct ward_served *s, const char *verb)
 	json_t *o = json_pack("{s:s, s:i, s:s, s:s, s:i, s:i}", "session", s->guard.store.name,
 		"pid", (int)getpid(), "started", when, "verb", verb, "fs_pid", (int)s->guard.fs.pid,
 		"audit_pid", (int)s->guard.audit.pid);
+	/* As of a run: `wardfs review` looks for a session of the project. */
+	if (s->guard.review >= 0)
+		json_object_update_new(o, json_pack("{s:b, s:o}", "staged", 1, "project",
+						  ward_control_text(s->plan.project.path)));
 	const struct ward_policy *now = s->reload.current ? s->reload.current : s->plan.policy;
 	ward_status_add_trees(o, &s->plan, now);
 	json_object_set_new(o, "moves", json_string(s->guard.moves_file));
@@ -252,6 +263,9 @@ int ward_served_finish(struct ward_served *s, int r, json_t *details, struct war
 			&s->guard, -1, 0, r < 0 ? err->text : s->cause, NULL, details);
 	if (e == 0)
 		e = ward_guard_finish(&s->guard, NULL, &why);
+	/* Nothing is staged any more. */
+	(void)!ward_helper_reap(&s->guard.fs, 0, true);
+	s->staged = ward_run_staged(&s->plan, &s->guard);
 	int anchored = ward_anchors_finish(s->anchors, e == 0 ? &why : NULL);
 	e = e == 0 ? anchored : e;
 	if (e < 0 && r == 0) {
@@ -267,6 +281,7 @@ void ward_served_close(struct ward_served *s)
 	if (s->control >= 0)
 		ward_control_remove(s->plan.runtime, s->guard.store.name, s->control_dir);
 	ward_guard_close(&s->guard);
+	free(s->staged);
 	ward_run_plan_clear(&s->plan);
 	ward_wallclock_close(&s->wallclock);
 	const int fds[] = {s->signals, s->control, s->control_dir};

@@ -50,6 +50,7 @@ struct ward_served {
 	struct ward_err *err;	   /* the caller's; what goes wrong in the loop */
 	struct ward_run_plan plan; /* only what a mount has: owner, policy, trees */
 	const char *session;	   /* the name wanted; NULL: any */
+	const char *from; /* SESSION[@STEP] to begin with, where changes are staged; or NULL */
 	struct ward_control_users users;
 	const struct ward_control_handlers *handlers;
 	void *arg;	   /* of the handlers */
@@ -70,7 +71,9 @@ struct ward_served {
 	uint64_t started_ns;
 	bool over; /* the loop ends after this round */
 	const char *cause;
-	int failed; /* why the loop ended out of order; has text in err */
+	char *staged; /* behind ward_served_finish(): a line for people on staged changes; or NULL
+		       */
+	int failed;   /* why the loop ended out of order; has text in err */
 };
 
 /* started_ns is the time now. */

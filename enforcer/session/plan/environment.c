@@ -190,13 +190,18 @@ static const char *home_of(const struct ward_settings *s, const struct ward_env_
 	return ours->home ? ours->home : "/";
 }
 
+const char *const *ward_environment_proxies(void)
+{
+	/* Lower case, as curl wants the first; and what node 24 asks for. */
+	static const char *const proxies[] = {"http_proxy=http://" WARD_PROXY_INSIDE,
+		"https_proxy=http://" WARD_PROXY_INSIDE, "all_proxy=socks5h://" WARD_PROXY_INSIDE,
+		"no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1", NULL};
+	return proxies;
+}
+
 int ward_environment_build(const struct ward_settings *s, const struct ward_env_args *args,
 	const struct ward_env_ours *ours, char ***ret, struct ward_buf *note, struct ward_err *err)
 {
-	/* Lower case, as curl wants the first; and what node 24 asks for. */
-	static const char *const proxy[] = {"http_proxy=http://" WARD_PROXY_INSIDE,
-		"https_proxy=http://" WARD_PROXY_INSIDE, "all_proxy=socks5h://" WARD_PROXY_INSIDE,
-		"no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1"};
 	/*
 	 * These try again whatever the error was, after pauses: npm two times in 70 s
 	 * (make-fetch-happen: remote.js retries ENOTFOUND as well), pip five times in 8 s.
@@ -221,8 +226,8 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 	if (r == 0 && !has_path)
 		r = put(&e, "PATH=" DEFAULT_PATH);
 	/* The host's values are wrong inside; --env still has the last word. */
-	for (size_t i = 0; r == 0 && ours->proxied && i < sizeof(proxy) / sizeof(*proxy); i++)
-		r = put(&e, proxy[i]);
+	for (const char *const *s = ward_environment_proxies(); r == 0 && ours->proxied && *s; s++)
+		r = put(&e, *s);
 	if (r < 0)
 		r = ward_err_sys(err, r, "environment");
 	else

@@ -39,6 +39,9 @@ struct ward_env_ours {
 /* policy: that of --policy, or NULL. */
 enum ward_env_trust ward_environment_trust(const struct ward_identity *id, const char *policy);
 
+/* "NAME=VALUE" of the proxies of a session with wardfs-net; ends with NULL, static. */
+const char *const *ward_environment_proxies(void);
+
 /*
  * Builds a NULL-terminated vector, to be freed with ward_environment_free(). Later sources win:
  * what offline sets, ca, the image's (of names that are always passed it has the last word), [env]

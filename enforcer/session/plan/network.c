@@ -35,8 +35,9 @@ int ward_network_prepare(const struct ward_run_plan *p, int runtime_dir, const c
 	struct ward_network n = WARD_NETWORK_INIT;
 	n.mode = p->settings->net;
 	n.identify = n.mode == WARD_NET_PROXY && p->settings->net_identify;
-	/* Names are asked for where /etc/resolv.conf says, and that is part of the view. */
-	if (ward_network_brokered(&n) && !(p->mode->takes & WARD_TAKES_BROKER))
+	/* Names are asked for where /etc/resolv.conf says, and that is part of the view. Without a
+	 * mode there is a container, whose resolv.conf wardfs-oci writes. */
+	if (ward_network_brokered(&n) && p->mode && !(p->mode->takes & WARD_TAKES_BROKER))
 		return ward_err_set(err, -EINVAL,
 			"[network] mode = %s needs a mode with its own view; fix: --mode restricted",
 			ward_network_name(n.mode));
@@ -141,19 +142,33 @@ int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
 	return r < 0 ? r : ward_helper_spawn(&n->helper, fds, n_fds, err);
 }
 
-int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err)
+int ward_network_join(
+	struct ward_network *n, int user_ns, int net_ns, pid_t pid1, struct ward_err *err)
 {
-	int namespaces[2] = {-1, -1};
-	if (!ward_network_brokered(n))
-		return 0;
-	ward_sandbox_namespaces(sb, &namespaces[0], &namespaces[1]);
+	const int namespaces[2] = {user_ns, net_ns};
 	ward_cleanup(ward_msg_clear) struct ward_msg m;
 	ward_msg_init(&m, WARD_MSG_NET_WIRE);
-	ward_msg_put_u32(&m, (uint32_t)ward_sandbox_pid(sb));
+	ward_msg_put_u32(&m, (uint32_t)pid1);
 	int r = ward_helper_configure(&n->helper, &m, namespaces, 2, err);
-	ward_sandbox_forget_namespaces(sb);
 	ward_sockets_close(&n->sockets);
 	return r;
+}
+
+int ward_network_start(struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err)
+{
+	int user_ns = -1;
+	int net_ns = -1;
+	if (!ward_network_brokered(n))
+		return 0;
+	ward_sandbox_namespaces(sb, &user_ns, &net_ns);
+	int r = ward_network_join(n, user_ns, net_ns, ward_sandbox_pid(sb), err);
+	ward_sandbox_forget_namespaces(sb);
+	return r;
+}
+
+const char *ward_network_resolv(void)
+{
+	return RESOLV;
 }
 
 int ward_network_wait(struct ward_network *n, struct ward_err *err)

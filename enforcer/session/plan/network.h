@@ -52,6 +52,12 @@ int ward_network_spawn(struct ward_network *n, const struct ward_guard *g,
 /* After the sandbox was made: hands its namespaces to the helper; does not wait for it. */
 int ward_network_start(
 	struct ward_network *n, struct ward_sandbox *sb, struct ward_err *err) ward_must_check;
+/* The same for a network namespace of others, which user_ns owns; both stay the caller's. pid1: the
+ * first of the processes there. */
+int ward_network_join(struct ward_network *n, int user_ns, int net_ns, pid_t pid1,
+	struct ward_err *err) ward_must_check;
+/* What /etc/resolv.conf says there; static. */
+const char *ward_network_resolv(void);
 /* Waits until names and connections are served, and fills in what is published. */
 int ward_network_wait(struct ward_network *n, struct ward_err *err) ward_must_check;
 /* Where the ports lead that an option of o publishes, and those that are other ones than the policy

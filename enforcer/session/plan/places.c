@@ -20,6 +20,8 @@
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
 #include "enforcer/session/owner/remembered.h"
+#include "enforcer/session/owner/session_place.h"
+#include "enforcer/session/plan/policy_files.h"
 #include "enforcer/session/plan/shown.h"
 
 /* Levels from a directory up to the root: PATH_MAX has room for 2048. */
@@ -101,14 +103,38 @@ static int lies_below(int fd, int top)
 	return -ELOOP;
 }
 
+/* The tree's place in its file system; NULL: unknown, or the mode shows the whole host anyway. */
+static const struct ward_spot *tree_spot(
+	const struct ward_run_plan *p, const struct ward_run_plan_tree *t)
+{
+	const size_t i = (size_t)(t - p->trees);
+	return i < p->spots.n && p->spots.v[i].path ? &p->spots.v[i] : NULL;
+}
+
 /*
- * What the policy gives on real/rest, which lies in the tree; everything where that is unknown.
+ * The way down to the host's path from the tree's top, in whatever mount the path leads to it: a
+ * bind mount shows a directory under a name that no tree has. Borrowed from path or from keep;
+ * NULL: the tree does not serve it.
  */
-static uint32_t rights_on(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
-	const char *real, const char *rest)
+static const char *beneath_tree(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
+	const char *path, struct ward_spot *keep)
 {
 	ward_cleanup_free char *top = NULL;
-	const char *rel = ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(real, top) : NULL;
+	const struct ward_spot *tree = tree_spot(p, t);
+	int r = ward_fd_path(t->backing, &top);
+	const char *rel = r == 0 ? ward_path_beneath(path, top) : NULL;
+	if (r == -ENOENT)
+		r = 0; /* a mount that this process does not see has no path */
+	if (r == 0 && !rel && tree)
+		r = ward_spot_of_name(&p->spots.mounts, path, keep);
+	/* Where that fails, it may be anything of the tree's. */
+	return r < 0 ? "" : rel || !tree ? rel : ward_spot_beneath(keep, tree);
+}
+
+/* What the policy gives on rel/rest in the tree; everything where that is unknown. */
+static uint32_t rights_on(const struct ward_run_plan *p, const struct ward_run_plan_tree *t,
+	const char *rel, const char *rest)
+{
 	ward_cleanup_free char *inside = NULL;
 	const struct ward_state *s = NULL;
 	if (!rel || asprintf(&inside, "%s%s%s%s%s", t->path, *rel ? "/" : "", rel, *rest ? "/" : "",
@@ -167,6 +193,36 @@ static int check_reads(const struct ward_run_plan *p, const char *what, const ch
 	return 0;
 }
 
+/* By the directories above each, and by what lies where in which file system. */
+static int check_tree(const struct ward_run_plan *p, const char *what, const char *variable,
+	const struct ward_run_plan_tree *t, const struct place *pl, uint32_t forbidden,
+	struct ward_err *err)
+{
+	ward_cleanup_free char *top = NULL;
+	ward_cleanup(ward_spot_clear) struct ward_spot place = {0};
+	const struct ward_spot *tree = tree_spot(p, t);
+	int around = *pl->rest ? 0 : lies_below(t->backing, pl->fd);
+	int in = around < 0 ? around : lies_below(pl->fd, t->backing);
+	if (in >= 0 && tree) {
+		int r = ward_spot_find(&p->spots.mounts, pl->fd, &place);
+		in = r < 0 ? r : in;
+	}
+	if (in < 0)
+		return ward_err_sys(
+			err, in, "the directories above the tree %s (%s)", t->path, t->source);
+	if (around || (tree && !*pl->rest && ward_spot_beneath(tree, &place)))
+		return ward_err_set(err, -EPERM,
+			"the tree %s lies in the %s %s, so the agent could change wardfs' own files",
+			t->path, what, pl->path);
+	const char *rel =
+		in && ward_fd_path(t->backing, &top) == 0 ? ward_path_beneath(pl->real, top) : NULL;
+	const char *bound = tree ? ward_spot_beneath(&place, tree) : NULL;
+	if ((in && rights_on(p, t, rel, pl->rest) & forbidden) ||
+		(bound && rights_on(p, t, bound, pl->rest) & forbidden))
+		return in_reach(p, t, what, pl->path, variable, err);
+	return 0;
+}
+
 static int check(const struct ward_run_plan *p, const char *what, const char *variable,
 	const char *path, uint32_t forbidden, struct ward_err *err)
 {
@@ -178,24 +234,11 @@ static int check(const struct ward_run_plan *p, const char *what, const char *va
 		r = check_reads(p, what, variable, &pl, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < p->n_trees; i++) {
-		const struct ward_run_plan_tree *t = &p->trees[i];
+	for (size_t i = 0; i < p->n_trees && r == 0; i++)
 		/* The kept home is ours to give, and not open yet. */
-		if (!t->source || t->backing < 0)
-			continue;
-		int around = *pl.rest ? 0 : lies_below(t->backing, pl.fd);
-		int in = around < 0 ? around : lies_below(pl.fd, t->backing);
-		if (in < 0)
-			return ward_err_sys(err, in, "the directories above the tree %s (%s)",
-				t->path, t->source);
-		if (around)
-			return ward_err_set(err, -EPERM,
-				"the tree %s lies in the %s %s, so the agent could change wardfs' own files",
-				t->path, what, path);
-		if (in && rights_on(p, t, pl.real, pl.rest) & forbidden)
-			return in_reach(p, t, what, path, variable, err);
-	}
-	return 0;
+		if (p->trees[i].source && p->trees[i].backing >= 0)
+			r = check_tree(p, what, variable, &p->trees[i], &pl, forbidden, err);
+	return r;
 }
 
 /* --- what leads to a place --- */
@@ -222,13 +265,14 @@ static const struct ward_run_plan_tree *changed_in(
 {
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
-		ward_cleanup_free char *top = NULL;
-		if (!t->source || t->backing < 0 || ward_fd_path(t->backing, &top) < 0 ||
-			!ward_path_beneath(dir, top) || !(rights_on(p, t, dir, name) & CHANGE))
+		ward_cleanup(ward_spot_clear) struct ward_spot of_dir = {0}, of_target = {0};
+		const char *rel =
+			t->source && t->backing >= 0 ? beneath_tree(p, t, dir, &of_dir) : NULL;
+		if (!rel || !(rights_on(p, t, rel, name) & CHANGE))
 			continue;
 		/* From one place of the tree to another: the rules of the tree apply there as well.
 		 */
-		if (!target || !ward_path_beneath(target, top))
+		if (!target || !beneath_tree(p, t, target, &of_target))
 			return t;
 	}
 	return NULL;
@@ -327,19 +371,18 @@ static int is_hidden(const struct ward_run_plan *p, const char *path, struct war
 	bool shown = false;
 	for (size_t i = 0; i < p->n_trees; i++) {
 		const struct ward_run_plan_tree *t = &p->trees[i];
-		ward_cleanup_free char *top = NULL, *inside = NULL;
+		ward_cleanup(ward_spot_clear) struct ward_spot keep = {0};
+		ward_cleanup_free char *inside = NULL;
 		const struct ward_state *s = NULL;
-		int r = t->source && t->backing >= 0 ? ward_fd_path(t->backing, &top) : 0;
-		const char *rel = r == 0 && top ? ward_path_beneath(path, top) : NULL;
-		if (r < 0)
-			return r;
+		const char *rel =
+			t->source && t->backing >= 0 ? beneath_tree(p, t, path, &keep) : NULL;
 		if (!rel)
 			continue;
 		if (asprintf(&inside, "%s%s%s", t->path, *rel ? "/" : "", rel) < 0) {
 			inside = NULL;
 			return -ENOMEM;
 		}
-		r = ward_policy_walk(p->policy, inside, strlen(inside), &s);
+		int r = ward_policy_walk(p->policy, inside, strlen(inside), &s);
 		if (r < 0)
 			return r;
 		const struct ward_request req = {.action = WARD_ACTION_ACCESS,
@@ -449,17 +492,62 @@ int ward_places_check_ways(
 	return r;
 }
 
-int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
+typedef int (*place_fn)(void *user, const char *what, const char *variable, const char *path,
+	uint32_t forbidden, struct ward_err *err);
+
+static int each_place(const struct ward_run_plan *p, place_fn fn, void *user, struct ward_err *err)
 {
-	int r = check(p, "state directory", "XDG_STATE_HOME", p->state, WARD_RIGHTS_ALL, err);
+	ward_cleanup_free char *runtime = NULL;
+	int r = ward_control_runtime(&runtime, err);
 	if (r == 0)
-		r = check(p, "runtime directory", "XDG_RUNTIME_DIR", p->runtime, WARD_RIGHTS_ALL,
-			err);
+		r = fn(user, "state directory", "XDG_STATE_HOME", p->state, WARD_RIGHTS_ALL, err);
+	if (r == 0)
+		r = fn(user, "runtime directory", "XDG_RUNTIME_DIR", runtime, WARD_RIGHTS_ALL, err);
 	/* The owner's policies may be read, never written: the next session would obey them. */
 	if (r == 0 && p->config)
-		r = check(p, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
+		r = fn(user, "policy directory", "XDG_CONFIG_HOME", p->config, CHANGE, err);
 	ward_cleanup_free char *guards = r == 0 ? ward_remembered_place(&p->id, p->state) : NULL;
 	if (guards)
-		r = check(p, "directory of remembered guards", "HOME", guards, CHANGE, err);
+		r = fn(user, "directory of remembered guards", "HOME", guards, CHANGE, err);
 	return r;
+}
+
+/* place_fn */
+static int check_place(void *user, const char *what, const char *variable, const char *path,
+	uint32_t forbidden, struct ward_err *err)
+{
+	return check(user, what, variable, path, forbidden, err);
+}
+
+int ward_places_check(const struct ward_run_plan *p, struct ward_err *err)
+{
+	return each_place(p, check_place, (void *)(uintptr_t)p, err);
+}
+
+struct guarded {
+	const struct ward_run_plan *plan;
+	struct ward_buf *text;
+};
+
+/* place_fn */
+static int guard_place(void *user, const char *what, const char *variable, const char *path,
+	uint32_t forbidden, struct ward_err *err)
+{
+	const struct guarded *g = user;
+	(void)what;
+	(void)variable;
+	return ward_own_dir_guard(g->plan->policy, g->plan->id.home, g->plan->project.path, path,
+		forbidden, g->text, err);
+}
+
+int ward_places_guard(struct ward_run_plan *p, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	struct guarded g = {p, &text};
+	int r = each_place(p, guard_place, &g, err);
+	if (r < 0 || text.len == 0)
+		return r;
+	free(p->own_guards);
+	p->own_guards = ward_buf_steal(&text);
+	return p->own_guards ? 1 : ward_err_sys(err, -ENOMEM, "policy");
 }

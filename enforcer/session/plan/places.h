@@ -3,7 +3,7 @@
  * Our own places (trails and root key, control sockets, the owner's policies) and the trees:
  * neither may the agent reach one of them through a tree, nor may a tree lie inside one. Compared
  * by device and inode on the way up from descriptors, so that no link and no spelling of a path
- * hides anything.
+ * hides anything, and by file system and path in it, as bind mounts have no way up to each other.
  */
 #pragma once
 
@@ -11,6 +11,12 @@
 
 /* -EPERM names the place, the tree and the way out. */
 int ward_places_check(const struct ward_run_plan *p, struct ward_err *err) ward_must_check;
+
+/*
+ * Sets p->own_guards for those that p's policy keeps from the agent. 1: the policy is to be loaded
+ * with them; 0: there are none; errors as of ward_own_dir_guard().
+ */
+int ward_places_guard(struct ward_run_plan *p, struct ward_err *err) ward_must_check;
 
 /*
  * What the plan and the command line name: a symbolic link on the way to it that a session can

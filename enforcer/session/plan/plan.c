@@ -30,6 +30,7 @@
 #include "enforcer/session/plan/trees_say.h"
 #include "enforcer/session/plan/image.h"
 #include "enforcer/session/plan/ca_files.h"
+#include "enforcer/session/plan/lifts.h"
 #include "enforcer/session/plan/places.h"
 #include "enforcer/session/plan/staged.h"
 #include "enforcer/session/plan/policy_files.h"
@@ -237,6 +238,8 @@ static int add_more(
 	if (r == 0)
 		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
 	ward_as_owner_end(&as);
+	if (p->own_guards)
+		ward_buf_puts(b, p->own_guards);
 	if (r == 0 && !u->options->policy)
 		ward_git_shared(p->shared, p->project.fd, policy, b);
 	if (r == 0)
@@ -287,7 +290,8 @@ static int load_policy(
 	if (r < 0)
 		return r;
 	struct load_user user = {.options = o, .plan = p};
-	struct ward_load l = {.policy = o->policy,
+	struct ward_load l = {.base = o->base,
+		.policy = o->policy,
 		.stand_in = o->stand_in,
 		.config_home = config,
 		.tree_fd = p->project.fd,
@@ -311,6 +315,9 @@ static int load_policy(
 	if (p->id.root && p->id.owner_uid != 0 && !o->policy)
 		p->keep_min_s = WARD_KEEP_SECONDS;
 	r = owner_policy_file(config, o->trial ? NULL : o->policy, p, err);
+	/* Places of our own that the policy keeps from the agent stay so: no grant opens them. */
+	if (r == 0 && (r = ward_places_guard(p, err)) > 0)
+		r = load_once(&l, p, err);
 	if (r < 0)
 		return r;
 	r = choose_mode(p, o->mode, err);
@@ -600,7 +607,7 @@ static int open_home(
 		if (strcmp(p->trees[i].path, WARD_HOME_PATH) == 0)
 			t = &p->trees[i];
 	if (!p->home.dir || !t)
-		return 0;
+		return o->dry ? 0 : ward_home_mark(&p->id, p->state, &p->project, &p->known, err);
 	/* A rehearsal makes nothing, so it has an empty one. */
 	if (o->dry)
 		return ward_backing_tmpfs(
@@ -633,42 +640,6 @@ static int check_overlaps(
 	return r < 0 || o->dry ? r : ward_single_files_open(p, err);
 }
 
-struct lifts {
-	const struct ward_run_plan *p;
-	const struct ward_rule *wrong; /* names a directory; NULL: none does */
-};
-
-static void look_at_lift(void *user, const struct ward_rule *lift, uint32_t want)
-{
-	struct lifts *l = user;
-	(void)want;
-	for (size_t i = l->p->n_trees; i-- > 0;) {
-		const char *rel = ward_path_beneath(lift->pattern, l->p->trees[i].path);
-		struct stat st;
-		if (!rel)
-			continue;
-		if (!*rel || (fstatat(l->p->trees[i].backing, rel, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-				     S_ISDIR(st.st_mode)))
-			l->wrong = lift;
-		return;
-	}
-}
-
-/* What lies beneath a directory nobody has named. */
-static int check_lifts(const struct ward_run_plan *p, struct ward_err *err)
-{
-	struct lifts l = {.p = p};
-	struct ward_as_owner as;
-	int r = ward_as_owner_begin(&p->id, &as, err);
-	if (r == 0)
-		ward_policy_each_lift(p->policy, look_at_lift, &l);
-	ward_as_owner_end(&as);
-	return l.wrong ? ward_err_set(err, -EINVAL,
-				 WARD_PLACE_FMT ": [lift] %s is a directory: name one file",
-				 WARD_PLACE(l.wrong->file, l.wrong->line), l.wrong->pattern)
-		       : r;
-}
-
 static int make(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	if (o->session && !ward_session_name_ok(o->session))
@@ -696,7 +667,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		if (r < 0)
 			return r;
 	}
-	r = check_lifts(p, err);
+	r = ward_lifts_check(p, err);
 	if (r == 0)
 		r = make_points(p, err);
 	if (r == 0 && (r = check_hides(o, p, err)) == 0)
@@ -795,5 +766,6 @@ void ward_run_plan_clear(struct ward_run_plan *p)
 	free(p->shared);
 	free(p->main_checkout);
 	free(p->config);
+	free(p->own_guards);
 	*p = WARD_RUN_PLAN_INIT;
 }

@@ -40,10 +40,16 @@ struct ward_run_options {
 	bool learn;   /* names that are not reached are asked for, and stand in the trail */
 	bool weigh;   /* whatever the mode is, and whatever the answer is */
 	bool verbose; /* what is the same at each start is said, too */
+	bool discard; /* changes are staged, and thrown away at the end */
 	bool review;  /* changes are staged, whatever the policy says that is less */
-	bool dry;     /* nothing is made on the host, nothing locked */
-	bool keep;    /* the session goes on after its command */
-	int keep_fd;  /* with keep: gets the command's status as an int, when we let go of it */
+	const char *from; /* SESSION[@STEP] whose staged changes the session begins with, or NULL */
+	/* What `policy` would name, from another session; floor and project file are today's.
+	 * Or NULL. */
+	const struct ward_base *base;
+	char *ran;   /* gets the session's name (WARD_SESSION_NAME_MAX + 1), or is NULL */
+	bool dry;    /* nothing is made on the host, nothing locked */
+	bool keep;   /* the session goes on after its command */
+	int keep_fd; /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_strs labels;	/* KEY=VALUE, of the session (records/session_about.h) */
 	struct ward_strs tokens;	/* texts of tokens (grants/grant_token.h) */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/modes/table/mode.h) */
@@ -105,13 +111,14 @@ struct ward_run_plan {
 	 */
 	uint64_t keep_min_s;
 	struct ward_kept_home home; /* kept; .dir NULL: none */
-	bool home_other; /* one is kept for another directory of the project's path: not taken */
-	char *state;	 /* state directory */
-	char *runtime;	 /* runtime directory */
-	char *cwd;	 /* start directory inside */
-	char *entered;	 /* the project's other path, by symbolic links (project.h), or NULL */
-	char *pwd;	 /* the start directory by that path; NULL: cwd */
-	char *config;	 /* the owner's wardfs/ in the configuration directory, or NULL */
+	bool home_other;  /* one is kept for another directory of the project's path: not taken */
+	char *state;	  /* state directory */
+	char *runtime;	  /* runtime directory */
+	char *cwd;	  /* start directory inside */
+	char *entered;	  /* the project's other path, by symbolic links (project.h), or NULL */
+	char *pwd;	  /* the start directory by that path; NULL: cwd */
+	char *config;	  /* the owner's wardfs/ in the configuration directory, or NULL */
+	char *own_guards; /* policy text for our own places in trees, or NULL */
 	/* the file to write rules into: that of --policy, else the owner's for this project,
 	 * whether it exists or not */
 	char *owner_policy;

@@ -177,8 +177,8 @@ static int add_engine(struct ward_buf *b, const char *name, struct ward_err *err
 {
 	if (has_control(name) || strpbrk(name, ";#\\ "))
 		return ward_err_set(err, -EINVAL,
-			"--engine '%s': write runc, crun, runsc, or the "
-			"absolute path of one",
+			"--engine '%s': write runc, crun, runsc, podman, docker, or the absolute "
+			"path of one",
 			name);
 	put_origin(b, "engine", name);
 	ward_buf_printf(b, "[container]\nengine = %s\n", name);

@@ -15,6 +15,7 @@
 #include "enforcer/sandbox/sandbox.h"
 #include "enforcer/session/guard/anchor.h"
 #include "enforcer/session/guard/crashed.h"
+#include "enforcer/session/plan/staged.h"
 #include "enforcer/session/plan/single_files.h"
 #include "enforcer/session/records/record_text.h"
 #include "enforcer/session/records/session_about.h"
@@ -89,6 +90,8 @@ static json_t *trees_json(const struct ward_run_plan *p, bool sandbox)
 		if (t->at)
 			json_object_set_new(o, "at", ward_record_text(t->at));
 		json_object_set_new(o, "recorded", json_true());
+		if (ward_plan_stages(p, i))
+			json_object_set_new(o, "staged", json_true());
 		json_array_append_new(a, o);
 	}
 	for (size_t i = 0; i < p->n_reads; i++) {

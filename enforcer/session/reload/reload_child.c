@@ -152,7 +152,9 @@ static int add_guards(
 	if (r == 0)
 		r = ward_policy_files_guard(policy, p->id.home, p->project.path, b, err);
 	ward_as_owner_end(&as);
-	return r;
+	if (p->own_guards)
+		ward_buf_puts(b, p->own_guards);
+	return r < 0 ? r : ward_buf_error(b);
 }
 
 static int load(const struct ward_reload *r, int base_fd, struct ward_policy **ret,

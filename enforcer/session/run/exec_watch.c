@@ -52,7 +52,7 @@ struct ward_exec_watch {
 	bool no_argv;
 	struct ward_commands *commands; /* or NULL */
 	pid_t process, parent;		/* of the call at hand */
-	bool unread;			/* what it would start could not be read */
+	int unread;			/* what it would start could not be read: the answer */
 	size_t argv_len;		/* of what was read */
 	int root;			/* of who told, borrowed; -1: it was read */
 	pthread_t thread;
@@ -109,6 +109,8 @@ static size_t link_of(pid_t pid, const char *what, char *to, size_t size)
 	char name[64];
 	snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
 	ssize_t n = readlink(name, to, size);
+	if (n >= 0 && (size_t)n >= size)
+		errno = ENAMETOOLONG;
 	return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
@@ -125,7 +127,10 @@ static size_t join(struct ward_exec_watch *x, size_t len, const char *name)
 	return len + strlen(rest);
 }
 
-/* The path that is asked for, with the directory that it starts from; not resolved. */
+/*
+ * The path that is asked for, with the directory that it starts from; not resolved. 0: it could not
+ * be read, and x->unread is what the kernel would answer, as far as can be told.
+ */
 static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req, pid_t pid)
 {
 	bool at = req->data.nr == SYS_execveat;
@@ -135,13 +140,17 @@ static size_t path_of(struct ward_exec_watch *x, const struct seccomp_notif *req
 	char what[32] = "cwd";
 	size_t len = 0;
 	size_t n = ward_exec_memory_string(&x->memory, addr, name, sizeof(name), &len);
-	if (n == 0)
+	if (n == 0) {
+		x->unread = len == sizeof(name) ? -ENAMETOOLONG : -EFAULT;
 		return 0;
+	}
 	if (dir != AT_FDCWD)
 		snprintf(what, sizeof(what), "fd/%d", dir);
 	len = 0;
-	if (name[0] != '/' && (len = link_of(pid, what, x->path, PATH_MAX)) == 0)
+	if (name[0] != '/' && (len = link_of(pid, what, x->path, PATH_MAX)) == 0) {
+		x->unread = dir != AT_FDCWD && errno == ENOENT ? -EBADF : -EFAULT;
 		return 0;
+	}
 	return join(x, len, name);
 }
 
@@ -293,6 +302,7 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 	if (c.comm_len > 0)
 		ward_event_bytes(&x->ev, WARD_TAG_COMM, c.comm, c.comm_len);
 	ward_event_text(&x->ev, WARD_TAG_ACTION, "exec");
+	x->unread = 0;
 	path = path_of(x, req, tid);
 	x->root = -1;
 	const bool told = path == 0 && hear_told(x, c.inner, c.started_ns);
@@ -302,7 +312,8 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 		ward_event_bytes(&x->ev, WARD_TAG_PATH, x->path, path);
 	else
 		x->ev.head.flags |= WARD_EVENT_CUT;
-	x->unread = path == 0;
+	if (path > 0)
+		x->unread = 0;
 	ward_event_u64(&x->ev, WARD_TAG_GID, c.gid);
 	ward_event_u64(&x->ev, WARD_TAG_PARENT, (uint64_t)c.parent);
 	if (c.started_ns)
@@ -321,12 +332,14 @@ static size_t fill(struct ward_exec_watch *x, const struct seccomp_notif *req)
 			told ? told_argv(x, &x->argv_len) : peek_argv(x, argv, &x->argv_len);
 		if (is != PEEKED_WHOLE && !x->no_argv)
 			x->ev.head.flags |= WARD_EVENT_CUT;
-		x->unread = x->unread || is == PEEKED_UNREAD;
+		if (x->unread == 0 && is == PEEKED_UNREAD)
+			x->unread = -EFAULT;
 	}
 	/* Two cases are known, and stay without: with log = io a page that nobody has fetched;
 	 * without root a process that is closed to us and has not told us (hear_told()).
 	 */
-	x->unread = x->unread && !x->memory.left && !x->memory.closed;
+	if (x->memory.left || x->memory.closed)
+		x->unread = 0;
 	if (!x->no_argv) {
 		len = x->argv_len;
 		ward_event_list(&x->ev, WARD_TAG_ARGV, x->argv, len);
@@ -415,8 +428,9 @@ static int serve(struct ward_exec_watch *x)
 	if (put == 0 && listed && *file)
 		put = note_unlisted(x, file);
 	/* The kernel could read it where we cannot: then nobody would know what runs. */
-	if (put < 0 || x->unread)
-		resp = (struct seccomp_notif_resp){.id = req.id, .error = put < 0 ? -EIO : -EFAULT};
+	if (put < 0 || x->unread < 0)
+		resp = (struct seccomp_notif_resp){
+			.id = req.id, .error = put < 0 ? -EIO : x->unread};
 	return ioctl(x->listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) < 0 ? -errno : 0;
 }
 

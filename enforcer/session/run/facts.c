@@ -68,9 +68,9 @@ static json_t *container(const char *program)
 {
 	const struct ward_engine *e = ward_engine_find(program);
 	const bool own = e && ward_engine_own_kernel(e);
-	json_t *lacks = own ? json_pack("[s, s, s, s]", "landlock", "list of programs",
-				      "records of programs", "records of opens")
-			    : json_array();
+	json_t *lacks = json_array();
+	for (size_t i = 0; e && ward_engine_lacks(e)[i]; i++)
+		json_array_append_new(lacks, json_string(ward_engine_lacks(e)[i]));
 	return json_pack("{s:s, s:o, s:b, s:o}", "engine", e ? ward_engine_word(e) : "", "program",
 		ward_control_text(program), "own_kernel", own, "lacks", lacks);
 }

@@ -63,7 +63,7 @@ static int open_limits(
 	if (scope) {
 		json_object_set_new(o, "delegation",
 			json_string("a scope of the user manager of systemd is asked for at the "
-				    "start; memory, cpus and cpu-time are then held by it"));
+				    "start; its group then enforces memory, cpus and cpu-time"));
 		json_object_set_new(o, "missing", json_object());
 		by_scope(o);
 	}

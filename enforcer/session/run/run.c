@@ -35,6 +35,7 @@
 #include "enforcer/session/plan/not_executed.h"
 #include "enforcer/session/plan/runtime.h"
 #include "enforcer/session/plan/seed.h"
+#include "enforcer/session/plan/staged.h"
 #include "enforcer/session/records/session_records.h"
 #include "enforcer/session/reload/reload.h"
 #include "enforcer/session/run/end_lines.h"
@@ -126,9 +127,9 @@ static size_t list_trees(const struct ward_running *r, struct ward_guard_tree re
 			.fuse = r->sandbox ? ward_sandbox_fuse_fd(r->sandbox, i) : -1,
 			.backing = last ? p->single_files : p->trees[i].backing,
 			.elsewhere = last ? 0 : p->spots.elsewhere[i],
-			.kind = last			? WARD_FS_TREE_FILES
-				: ward_run_stages(p, i) ? WARD_FS_TREE_STAGED
-							: WARD_FS_TREE_DIRECTORY};
+			.kind = last			 ? WARD_FS_TREE_FILES
+				: ward_plan_stages(p, i) ? WARD_FS_TREE_STAGED
+							 : WARD_FS_TREE_DIRECTORY};
 	}
 	return p->n_trees + files;
 }
@@ -141,6 +142,10 @@ static int serve(struct ward_running *r, struct ward_err *err)
 	uint32_t flags = p->id.root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : WARD_FS_MASK_IDS;
 	int e = ward_guard_serve(&r->guard, &p->id, flags, trees, n, err);
 	ward_sandbox_forget_fuse(r->sandbox);
+	int freezer[WARD_FREEZER_FILES];
+	if (e == 0 && r->guard.review >= 0 &&
+		ward_cgroup_freezer(ward_limits_cgroup(r->limits), freezer) == 0)
+		e = ward_guard_freezer(&r->guard, freezer, err);
 	return e < 0 ? e : ward_guard_replay(&r->guard, err);
 }
 
@@ -258,7 +263,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e == 0)
-		e = ward_run_stage(r, err);
+		e = ward_run_stage(p, &r->guard, r->options->from, err);
 	if (e == 0)
 		e = ward_remembered_moves(&p->id, p->state, &moves, err);
 	if (e < 0)
@@ -590,7 +595,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	struct ward_err why = WARD_ERR_INIT;
 	bool died = ward_guard_writer_ended(&r->guard);
 	int e = 0;
-	ret_notes->staged = ward_run_staged(r);
+	ret_notes->staged = ward_run_staged(r->plan, &r->guard);
 	ward_cleanup(ward_executed_clear) struct ward_executed found = {.whole = true};
 	ward_run_project_find(r, &found);
 	if (died)

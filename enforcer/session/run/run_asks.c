@@ -2,6 +2,7 @@
 /* Takes questions from wardfs-fs, and answers from the control socket. */
 #include "enforcer/session/run/run_asks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -99,8 +100,10 @@ static int on_question(void *arg, struct ward_msg_reader *m)
 	if (fresh) {
 		(void)settings(r);
 		ward_run_panel_question(r, fresh);
-		say_question(r, fresh);
 	}
+	/* One line is enough for what joins the question. */
+	if (fresh && fresh->n == 1)
+		say_question(r, fresh);
 	return e == -EBADMSG ? -EPIPE : 0;
 }
 
@@ -139,7 +142,9 @@ static const char *member(const struct ward_control_request *q, const char *name
 
 /* --- an answer that gives something --- */
 
-#define PATHS_MAX 2
+/* A question has so many, or pairs of them. */
+#define PATHS_MAX WARD_QUESTION_PATHS
+static_assert(2 * WARD_QUESTION_PAIRS <= PATHS_MAX, "each path of a pair has a grant");
 
 /* Until the grants of an answer are in force, or one is refused. */
 struct giving {
@@ -147,11 +152,13 @@ struct giving {
 	int client; /* who answers waits for the end of it */
 	char question[WARD_QUESTION_NAME_SIZE];
 	char scope[16];
+	uint32_t n; /* paths that the person was shown */
 	struct ward_answerer who;
 	const char *how; /* static */
 	char *keys;	 /* who signed it, owned; NULL: nobody did */
 	char ids[PATHS_MAX * WARD_GRANT_ID_SIZE];
 	unsigned left; /* grants that are on their way, and one while they are made */
+	bool back;     /* they are taken back */
 	struct ward_err err;
 };
 
@@ -169,27 +176,83 @@ static int end_one_covered(
 	return ward_asks_answer(&r->asks, q, how);
 }
 
+static bool is_covered(struct ward_running *r, const struct ward_asked *q, const char *path,
+	pid_t process, uint64_t now)
+{
+	struct ward_granted m;
+	return ward_grants_match(ward_granting_set(r->granting), path, strlen(path),
+		       (uint64_t)process, now, &m) == 0 &&
+	       (m.rights & q->rights) == q->rights;
+}
+
+/* For how many paths of q do the live grants give what it asks? Two paths of one operation are one.
+ */
+static uint32_t covered_paths(struct ward_running *r, const struct ward_asked *q, uint64_t now)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct ward_asked_path p = ward_asks_path(q, i);
+		n += is_covered(r, q, p.path, p.process, now) &&
+		     (!*p.path2 || is_covered(r, q, p.path2, p.process, now));
+	}
+	return n;
+}
+
 /* Other questions that the same grants answer. */
 static int end_covered(struct ward_running *r, const struct ward_asks_answer *how)
 {
 	struct ward_asked *q = TAILQ_FIRST(&r->asks.list);
 	const uint64_t now = ward_clock_boot_ns();
+	bool again = false;
 	int e = 0;
 	while (q && e == 0) {
 		struct ward_asked *next = TAILQ_NEXT(q, at);
-		struct ward_granted m;
 		if (q->host) {
 			if (!q->answering &&
 				ward_grants_reach(ward_granting_set(r->granting), q->path, now))
 				e = end_one_covered(r, q, how);
-		} else if (!q->answering && !*q->path2 &&
-			   ward_grants_match(ward_granting_set(r->granting), q->path,
-				   strlen(q->path), (uint64_t)q->process, now, &m) == 0 &&
-			   (m.rights & q->rights) == q->rights)
-			e = end_one_covered(r, q, how);
+		} else if (!q->answering) {
+			const uint32_t n = covered_paths(r, q, now), all = q->n;
+			if (n == all)
+				e = end_one_covered(r, q, how);
+			again = again || (n > 0 && n < all);
+		}
 		q = next;
 	}
+	/* The others of such a question wait on. */
+	if (again)
+		ward_asks_again(&r->asks);
 	return e;
+}
+
+static void put_giving(struct giving *g);
+
+static void on_taken_back(void *arg, const struct ward_grant_held *held, const char *error)
+{
+	(void)held;
+	(void)error;
+	put_giving(arg);
+}
+
+/*
+ * One grant of the answer did not come into force: those that did are taken back, since an answer
+ * is for all that was shown, or for nothing. put_giving() comes again when they are.
+ */
+static void take_back(struct giving *g)
+{
+	const struct ward_grantor by = {.uid = g->who.uid, .pid = g->who.pid, .how = "answer"};
+	struct ward_err ignored = WARD_ERR_INIT;
+	char *rest = NULL;
+	g->back = true;
+	g->left = 1;
+	for (char *id = strtok_r(g->ids, " ", &rest); id; id = strtok_r(NULL, " ", &rest)) {
+		g->left++;
+		if (ward_granting_revoke(g->r->granting, id, &by,
+			    "another grant of the same answer failed", on_taken_back, g,
+			    &ignored) < 0)
+			g->left--;
+	}
+	put_giving(g);
 }
 
 static void put_giving(struct giving *g)
@@ -198,13 +261,18 @@ static void put_giving(struct giving *g)
 	const struct ward_control_request reply = {.client = g->client};
 	if (--g->left > 0)
 		return;
+	if (g->err.code && !g->back) {
+		take_back(g);
+		return;
+	}
 	struct ward_asked *q = ward_asks_find(&r->asks, g->question);
 	const struct ward_asks_answer how = {.result = "granted",
 		.scope = g->scope,
 		.how = g->how,
 		.grant = g->ids,
 		.key = g->keys,
-		.who = &g->who};
+		.who = &g->who,
+		.n = g->n};
 	int e = 0;
 	if (q)
 		q->answering = false;
@@ -213,15 +281,21 @@ static void put_giving(struct giving *g)
 		forget_signed(r, q);
 	if (!g->err.code && q)
 		e = ward_asks_answer(&r->asks, q, &how);
+	const struct ward_asks_answer others = {.result = how.result,
+		.scope = how.scope,
+		.how = how.how,
+		.grant = how.grant,
+		.key = how.key,
+		.who = how.who};
 	if (!g->err.code && e == 0 && strcmp(g->scope, "once") != 0)
-		e = end_covered(r, &how);
+		e = end_covered(r, &others);
 	if (e < 0)
 		trail_failed(r);
 	if (g->err.code)
 		refuse(&reply, g->err.text);
 	else
-		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s}", "ok", 1, "result",
-						   "granted", "grant", g->ids));
+		ward_control_reply(&reply, json_pack("{s:b, s:s, s:s, s:i}", "ok", 1, "result",
+						   "granted", "grant", g->ids, "paths", (int)g->n));
 	ward_fd_drop(g->client);
 	free(g->keys);
 	free(g);
@@ -243,10 +317,15 @@ static bool has_control(const char *path)
 	return false;
 }
 
-/* What is asked for, on a path or on what a pattern covers. */
+/*
+ * What is asked for, on the path at index or on what a pattern covers. second: on the second path
+ * of the operation at index. look: it is not made, only tried.
+ */
 static int give(struct giving *g, const struct ward_control_request *q, struct ward_asked *asked,
-	const char *path, const char *pattern)
+	uint32_t index, bool second, const char *pattern, bool look)
 {
+	const struct ward_asked_path p = ward_asks_path(asked, index);
+	const char *path = second ? p.path2 : p.path;
 	ward_cleanup(ward_buf_clear) struct ward_buf quoted = WARD_BUF_INIT;
 	ward_cleanup(ward_grant_clear) struct ward_grant grant = {.rights = asked->rights};
 	char by[64], reason[64];
@@ -276,8 +355,11 @@ static int give(struct giving *g, const struct ward_control_request *q, struct w
 		grant.until_ns = ward_clock_boot_ns() + (uint64_t)seconds * WARD_NS_PER_SEC;
 	grant.uses = once ? 1 : 0;
 	/* A connection says too little about who makes it. */
-	grant.pid = once && !asked->host ? (uint64_t)asked->process : 0;
-	if (!asked->host && ward_asks_bind(&g->r->asks, asked, grant.id, pattern != NULL) < 0)
+	grant.pid = once && !asked->host ? (uint64_t)p.process : 0;
+	if (look)
+		return ward_granting_may(g->r->granting, &grant, &g->err);
+	if (!asked->host &&
+		ward_asks_bind(&g->r->asks, asked, index, grant.id, pattern != NULL) < 0)
 		return ward_err_set(&g->err, -EAGAIN, "wardfs-fs is busy; answer again");
 	(void)snprintf(g->ids + strlen(g->ids), sizeof(g->ids) - strlen(g->ids), "%s%s",
 		*g->ids ? " " : "", grant.id);
@@ -300,11 +382,10 @@ static bool refuse_elsewhere(
 
 /* An answer is to what was asked: a pattern has to cover that. Else it says why not. */
 static bool answers(const struct ward_running *r, const struct ward_control_request *q,
-	const struct ward_asked *asked, const char *pattern)
+	const struct ward_asked *asked, uint32_t n, const char *pattern)
 {
 	ward_cleanup(ward_pattern_clear) struct ward_pattern p = {0};
 	struct ward_err err = WARD_ERR_INIT;
-	const char *const paths[] = {asked->path, asked->path2};
 	if (asked->host)
 		return ward_grant_host_covers(pattern, asked->path) ||
 		       refuse_elsewhere(q, pattern, asked->path);
@@ -312,17 +393,23 @@ static bool answers(const struct ward_running *r, const struct ward_control_requ
 		refuse(q, err.text);
 		return false;
 	}
-	for (size_t i = 0; i < 2; i++)
-		if (*paths[i] && !ward_pattern_covers_path(&p, paths[i], strlen(paths[i])))
-			return refuse_elsewhere(q, pattern, paths[i]);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ward_asked_path one = ward_asks_path(asked, i);
+		if (!ward_pattern_covers_path(&p, one.path, strlen(one.path)))
+			return refuse_elsewhere(q, pattern, one.path);
+		if (*one.path2 && !ward_pattern_covers_path(&p, one.path2, strlen(one.path2)))
+			return refuse_elsewhere(q, pattern, one.path2);
+	}
 	return true;
 }
 
+/* n: paths that were shown. */
 static void give_all(struct ward_running *r, struct ward_control_request *q,
-	struct ward_asked *asked, const struct ward_answerer *who, const char *by, const char *keys)
+	struct ward_asked *asked, uint32_t n, const struct ward_answerer *who, const char *by,
+	const char *keys)
 {
 	const char *pattern = *member(q, "pattern") ? member(q, "pattern") : NULL;
-	if (pattern && !answers(r, q, asked, pattern)) {
+	if (pattern && !answers(r, q, asked, n, pattern)) {
 		if (keys)
 			forget_signed(r, asked);
 		return;
@@ -336,15 +423,25 @@ static void give_all(struct ward_running *r, struct ward_control_request *q,
 		refuse(q, "out of memory");
 		return;
 	}
-	*g = (struct giving){
-		.r = r, .left = 1, .who = *who, .how = by, .keys = own, .err = WARD_ERR_INIT};
+	*g = (struct giving){.r = r,
+		.left = 1,
+		.n = n,
+		.who = *who,
+		.how = by,
+		.keys = own,
+		.err = WARD_ERR_INIT};
 	g->client = ward_steal_fd(&q->client);
 	(void)snprintf(g->question, sizeof(g->question), "%s", asked->name);
 	(void)snprintf(g->scope, sizeof(g->scope), "%s", member(q, "answer"));
 	asked->answering = true;
-	int e = give(g, q, asked, asked->path, pattern);
-	if (e == 0 && *asked->path2 && !pattern)
-		(void)!give(g, q, asked, asked->path2, NULL);
+	const uint32_t grants = pattern ? 1 : n;
+	const bool two = !pattern && *asked->path2;
+	int e = 0;
+	/* Each has to be possible before one is made. */
+	for (uint32_t i = 0; e == 0 && i < 2 * grants << two; i++) {
+		const uint32_t k = i % (grants << two);
+		e = give(g, q, asked, k >> two, two && k % 2, pattern, i < grants << two);
+	}
 	put_giving(g);
 }
 
@@ -401,7 +498,9 @@ static void take_signed(struct ward_running *r, struct ward_control_request *q,
 	}
 	struct ward_control_request own = *q;
 	own.body = says;
-	give_all(r, &own, asked, who, by, ward_buf_str(&keys));
+	/* The answer fits one of the texts that were shown. */
+	const uint32_t n = ward_asks_shown(asked, member(&own, "digest"));
+	give_all(r, &own, asked, n ? n : 1, who, by, ward_buf_str(&keys));
 	q->client = own.client;
 	json_decref(says);
 }
@@ -417,7 +516,8 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 		return;
 	}
 	const bool is_signed = json_object_get(q->body, "signed") != NULL;
-	if (!is_signed && strcmp(member(q, "digest"), asked->digest) != 0) {
+	const uint32_t n = ward_asks_shown(asked, member(q, "digest"));
+	if (!is_signed && n == 0) {
 		refuse(q, "the answer is to a question that was shown otherwise");
 		return;
 	}
@@ -435,14 +535,14 @@ static void take_answer(struct ward_running *r, struct ward_control_request *q, 
 			return;
 		/* Of the time before a reload, when the policy demanded signatures. */
 		forget_signed(r, asked);
-		give_all(r, q, asked, &who, by, NULL);
+		give_all(r, q, asked, n, &who, by, NULL);
 		return;
 	}
 	if (strcmp(member(q, "answer"), "no") != 0) {
 		refuse(q, "answer no, once, path, pattern, for or always; a time is a day at most");
 		return;
 	}
-	const struct ward_asks_answer how = {.result = "refused", .how = by, .who = &who};
+	const struct ward_asks_answer how = {.result = "refused", .how = by, .who = &who, .n = n};
 	if (ward_asks_answer(&r->asks, asked, &how) < 0) {
 		refuse(q, "the trail failed");
 		trail_failed(r);

@@ -14,6 +14,7 @@
 #include "enforcer/session/control/status.h"
 #include "enforcer/session/run/run_asks.h"
 #include "enforcer/session/run/run_glass.h"
+#include "enforcer/session/run/run_steps.h"
 
 static json_t *status_json(const struct ward_running *r)
 {
@@ -58,6 +59,8 @@ static void on_kill(void *arg, struct ward_control_request *q)
 static void on_exec(void *arg, struct ward_control_request *q)
 {
 	struct ward_running *r = arg;
+	if (ward_run_steps_before_exec(r, q))
+		return;
 	ward_execs_request(&r->execs, ward_steal_fd(&q->client), q->body, q->fds, q->n_fds);
 	q->n_fds = 0;
 }
@@ -130,6 +133,7 @@ void ward_run_control(struct ward_running *r, unsigned rank)
 		.questions = ward_run_asks_list,
 		.answer = ward_run_asks_answer,
 		.ask_fs = on_ask_fs,
+		.steps = ward_run_steps_asked,
 		.grants = on_grants};
 	r->desk.listen_fd = r->control;
 	r->desk.set = &r->set;

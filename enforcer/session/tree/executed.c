@@ -416,6 +416,84 @@ static bool is_left(unsigned char type)
 	       type == DT_BLK;
 }
 
+/* What the list names beneath a link, by the link's name. */
+struct by_link {
+	struct search *s;
+	struct ward_buf *path; /* of the link */
+	int fd;		       /* what it leads to */
+	int dir;	       /* where the link is */
+	const char *name;      /* its own */
+	unsigned depth;
+	bool out; /* fd lies outside of the tree */
+	int r;
+};
+
+/* One of these; rest: by which name beneath the link. */
+static void add_by_link(struct by_link *l, const char *rest)
+{
+	struct item it = {.path = NULL};
+	const struct part self = {&it, l->path, false}, p = {&it, l->path, true};
+	const size_t len = l->path->len;
+	/* The link is part of it: it may come to lead to what was there before. */
+	take_down(l->s, &self, l->dir, l->name, l->depth);
+	ward_buf_printf(l->path, "/%s", rest);
+	l->r = ward_buf_error(l->path);
+	if (l->r == 0) {
+		take_down_behind(l->s, &p, l->depth);
+		l->r = add(l->s, ward_buf_str(l->path), &it);
+	}
+	l->path->len = len;
+	l->path->data[len] = 0;
+}
+
+/* Of a line that ends in any rest of a name: those that are there. */
+static void look_at_names(struct by_link *l)
+{
+	const struct search *s = l->s;
+	ward_cleanup_dir DIR *d = enter(l->s, l->fd, ".");
+	ward_cleanup(ward_buf_clear) struct ward_buf at = WARD_BUF_INIT;
+	struct dirent *e;
+	while (d && l->r == 0 && (e = readdir(d))) {
+		l->s->out = l->out;
+		const bool more = go_on(l->s, l->depth);
+		l->s->out = false;
+		if (!more)
+			break;
+		at.len = 0;
+		ward_buf_printf(&at, "%s/%s", ward_buf_str(l->path), e->d_name);
+		if (ward_executed_listed(
+			    s->list.names, s->list.n_names, ward_buf_str(&at), e->d_name))
+			add_by_link(l, e->d_name);
+	}
+}
+
+static bool take_down_by_link(void *arg, const char *rest)
+{
+	struct by_link *l = arg;
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS};
+	ward_cleanup_fd int fd = ward_fd_openat2(l->fd, rest, &how);
+	if (fd >= 0 && strcmp(rest, ".") == 0)
+		look_at_names(l);
+	else if (fd >= 0)
+		add_by_link(l, rest);
+	return l->r < 0;
+}
+
+/* `.github` may be a link: the host finds its `workflows` all the same. */
+static int look_by_link(
+	struct search *s, int dir, const char *name, struct ward_buf *path, unsigned depth)
+{
+	ward_cleanup_fd int fd = -1;
+	struct by_link l = {s, path, -1, dir, name, depth, false, 0};
+	if (!ward_executed_list_beneath(&s->list, ward_buf_str(path), NULL, NULL))
+		return 0;
+	fd = l.fd = ward_links_open(&s->links, ward_buf_str(path), &l.out);
+	if (fd >= 0)
+		ward_executed_list_beneath(&s->list, ward_buf_str(path), take_down_by_link, &l);
+	return l.r;
+}
+
 static int look_in(
 	struct search *s, int at, const char *name, struct ward_buf *path, unsigned depth);
 
@@ -469,6 +547,8 @@ static int look_at(struct search *s, int dir, const char *in, const struct diren
 		if (r == 0)
 			r = add(s, ward_buf_str(path), &it);
 	}
+	if (r == 0 && type == DT_LNK)
+		r = look_by_link(s, dir, e->d_name, path, depth);
 	if (r == 0 && is_left(type))
 		r = look_at_left(s, dir, e->d_name, type, ward_buf_str(path));
 	if (r == 0 && directory && !unchanged_objects(s, dir, e->d_name, in)) {

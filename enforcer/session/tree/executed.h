@@ -64,10 +64,15 @@ typedef bool ward_executed_may_fn(void *arg, const char *path);
 bool ward_executed_named(const char *path);
 /*
  * A directory stands at path (relative to a tree) with what it had elsewhere: does the list name
- * something in it because of that path? has: is there something at this path beneath the directory?
- * True also without memory.
+ * something in it because of that path? has: is there something at this path beneath the directory
+ * ("." is itself)? NULL: could there be? True also without memory.
  */
 bool ward_executed_beneath(const char *path, ward_executed_may_fn *has, void *arg);
+/*
+ * How many bytes at the end of path matter to ward_executed_beneath(), and to what the list says of
+ * names beneath path: its last names are the first ones of some line's. 0: none, or no memory.
+ */
+size_t ward_executed_tail(const char *path);
 
 /* What was there before the command started. */
 struct ward_executed_before;

@@ -85,10 +85,17 @@ bool ward_executed_listed(
 bool ward_executed_named(const char *path)
 {
 	ward_cleanup_free struct ward_executed_list *s = calloc(1, sizeof(*s));
-	ward_cleanup_free char *up = strdup(path);
-	if (!s || !up)
+	if (!s)
 		return true;
 	ward_executed_list_read(s);
+	return ward_executed_list_named(s, path);
+}
+
+bool ward_executed_list_named(const struct ward_executed_list *s, const char *path)
+{
+	ward_cleanup_free char *up = strdup(path);
+	if (!up)
+		return true;
 	for (char *end = up + strlen(up), *slash; end; end = slash) {
 		*end = '\0';
 		slash = strrchr(up, '/');
@@ -115,29 +122,57 @@ static bool has_rest(
 	/* Any rest of a name: the directory of it is enough. */
 	if (w->name[w->n_name - 1] == '*') {
 		char *slash = strrchr(rest, '/');
-		if (!slash)
-			return true;
-		*slash = '\0';
+		if (slash)
+			*slash = '\0';
+		else
+			memcpy(rest, ".", 2);
 	}
-	return has(arg, rest);
+	return !has || has(arg, rest);
+}
+
+/* Does path (len bytes) end in the first names of the line, which have n bytes? */
+static bool ends_in(const char *path, size_t len, const struct ward_executed_line *w, size_t n)
+{
+	const bool whole = n == w->n_dir || w->dir[n] == '/';
+	return whole && n <= len && memcmp(path + len - n, w->dir, n) == 0 &&
+	       (n == len || path[len - n - 1] == '/');
+}
+
+bool ward_executed_list_beneath(
+	const struct ward_executed_list *s, const char *path, ward_executed_may_fn *has, void *arg)
+{
+	const size_t len = strlen(path);
+	for (size_t i = 0; i < s->n_names; i++) {
+		const struct ward_executed_line *w = &s->names[i];
+		for (size_t n = 1; n <= w->n_dir; n++)
+			if (ends_in(path, len, w, n) && has_rest(w, n + 1, has, arg))
+				return true;
+	}
+	return false;
 }
 
 bool ward_executed_beneath(const char *path, ward_executed_may_fn *has, void *arg)
 {
 	ward_cleanup_free struct ward_executed_list *s = calloc(1, sizeof(*s));
-	const size_t len = strlen(path);
 	if (!s)
 		return true;
 	ward_executed_list_read(s);
+	return ward_executed_list_beneath(s, path, has, arg);
+}
+
+size_t ward_executed_tail(const char *path)
+{
+	ward_cleanup_free struct ward_executed_list *s = calloc(1, sizeof(*s));
+	const size_t len = strlen(path);
+	size_t most = 0;
+	if (!s)
+		return 0;
+	ward_executed_list_read(s);
 	for (size_t i = 0; i < s->n_names; i++) {
 		const struct ward_executed_line *w = &s->names[i];
-		for (size_t n = 1; n <= w->n_dir; n++) {
-			const bool whole = n == w->n_dir || w->dir[n] == '/';
-			if (whole && n <= len && memcmp(path + len - n, w->dir, n) == 0 &&
-				(n == len || path[len - n - 1] == '/') &&
-				has_rest(w, n + 1, has, arg))
-				return true;
-		}
+		for (size_t n = 1; n <= w->n_dir; n++)
+			if (n > most && ends_in(path, len, w, n))
+				most = n;
 	}
-	return false;
+	return most;
 }

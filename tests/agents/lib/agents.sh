@@ -106,7 +106,8 @@ asked_about() {
 	: >../answered
 	wait $answering
 	told "$1" $ASKED_TASKS
-	asked=$("$WARDFS" audit show --json --kind ask third | wc -l)
+	# A question that further paths join has a record for each.
+	asked=$("$WARDFS" audit show --json --kind ask third | sed 's/.*"request":"\([^"]*\)".*/\1/' | sort -u | wc -l)
 	[ "$asked" -gt 0 ] || fail "control: nothing was asked"
 	[ $((asked * 5)) -le $ASKED_TASKS ] || fail "$asked questions for $ASKED_TASKS tasks: $("$WARDFS" audit show --kind ask third)"
 	echo "$AGENT: $asked questions for $ASKED_TASKS tasks"

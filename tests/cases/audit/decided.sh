@@ -26,7 +26,7 @@ done
 for good in good-access good-moved good-rename-loses good-answer good-none good-signed good-signed-two good-signed-covers \
 	good-signed-once good-signed-pattern good-signed-partly good-token good-ended good-unused \
 	good-glass good-glass-two good-glass-approvers good-glass-floor good-glass-floor-files \
-	good-glass-project good-ssh good-ssh-two; do
+	good-glass-project good-ssh good-ssh-two good-wider good-joined good-joined-before; do
 	audit verify "$good" >verdict || fail "control: $(cat verdict)"
 	grep -q "^$good: intact" verdict || fail "control: $(cat verdict)"
 done
@@ -44,6 +44,8 @@ wrong answer-of-yesterday "$answer: no question of that name waited"
 wrong answer-twice "$answer: no question of that name waited"
 wrong answer-other-digest "$answer: it is to a question that was shown otherwise"
 wrong ask-other-digest "$answer: the digest of what was shown is another"
+for n in answer-elsewhere answer-wider joined-not-shown; do wrong $n "$answer: its grant is for a path that was not shown"; done
+for n in joined-other joined-other-rights; do wrong $n "$answer: it is shown in place of another question of that name"; done
 wrong answer-more-rights "$answer: the grant gives more than was asked for"
 wrong answer-no-grant "$answer: the trail has no such grant of an answer"
 wrong answer-by-agent "$answer: a process of the session gave it"
@@ -96,6 +98,23 @@ for n in over longer without-end; do wrong glass-$n "$answer: another time was s
 wrong glass-not-said "$answer: the policy demands signed answers, and this grant is of none"
 agree "decided"
 agree_public "decided" "$(audit key show)" good-answer open-denied use-elsewhere answer-by-agent
+
+# Changes that are staged are not asked about; nothing else is allowed for that.
+mounts='[{"path":"/","recorded":false,"own":true},{"path":"/workspace","recorded":true,"staged":true},{"path":"/workspace/.github","recorded":true}]'
+staged="{\"owner_uid\":1000,\"started_by\":1000,\"mounts\":$mounts}"
+beside=$(echo "$staged" | sed 's/"staged":true//; s/,}/}/')
+elsewhere=$(echo "$staged" | sed 's|/workspace/.github|/workspace/other|')
+for n in open rename; do try staged-$n "$elsewhere" $n-asked-staged; done
+for n in open rename; do try inner-$n "$staged" $n-asked-staged; done
+for n in open rename; do try beside-$n "$beside" $n-asked-staged; done
+try staged-denied "$elsewhere" open-denied
+for n in open rename; do
+	audit verify staged-$n >verdict || fail "control: staged: $(cat verdict)"
+	wrong inner-$n "$access: no rule of the policy"
+	wrong beside-$n "$access: no rule of the policy"
+done
+wrong staged-denied "$access: no rule of the policy"
+agree "staged changes"
 
 # Where the command is one of the owner's processes, nobody else is known to have answered.
 try own '{"owner_uid":1000,"started_by":1000,"sandbox":{"guarantees":["files"]}}' good-answer

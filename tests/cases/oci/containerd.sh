@@ -22,6 +22,15 @@ echo secret >.env
 echo readme >README
 # All containers of a pod have the pod's network, which the engine makes.
 sed 's/^network = policy/network = engine/' "$WARD_SRC/conf/oci/oci.policy" >/etc/wardfs/oci.policy
+# In place of /var/lib/kubelet, which is the host's.
+token=$W/pods/uid-web/volumes/kubernetes.io~projected/kube-api-access
+sed -i "s|^engine  = /var/lib/kubelet/pods/\*/volumes/kubernetes.io~projected|&\nengine = $W/pods/*/volumes/kubernetes.io~projected|" \
+	/etc/wardfs/oci.policy
+mkdir -p "$token"
+python3 -c 'import base64
+part = lambda s: base64.urlsafe_b64encode(s.encode()).decode().rstrip("=")
+print(part("{}") + "." + part("""{"kubernetes.io": {"namespace": "team", "pod": {"uid": "uid-web"},
+	"serviceaccount": {"name": "builder"}}}""") + ".c2lnbmF0dXJl", end="")' >"$token/token"
 mkdir /etc/wardfs/policies
 fixed=/etc/wardfs/policies/fixed.policy
 printf '[policy]\nversion = 1\nextends = medium\n[guard]\nread = /workspace\n' >$fixed
@@ -80,7 +89,8 @@ expect 0 cri exec "$container" cat /workspace/.env
 has "$OUT" secret
 expect 0 cri remove "$pod"
 
-expect 0 cri run wardfs web localhost/box:latest "$work" "wardfs.policy=$fixed" -- sleep 600
+expect 0 cri run wardfs web localhost/box:latest "$work" "wardfs.policy=$fixed" \
+	"$token:/var/run/secrets/kubernetes.io/serviceaccount" -- sleep 600
 pod=${OUT% *} container=${OUT#* }
 session=$(session_of "$container")
 [ "$(cri state "$container")" = running ] || fail 'it does not run'
@@ -97,7 +107,7 @@ expect 0 cri remove "$pod"
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
 "$WARDFS" audit show --json --kind session.start "$session" >"$W/start"
 for label in '"container":"main"' '"pod":"web"' '"namespace":"team"' '"pod-uid":"uid-web"' \
-	'"image":"localhost/box:latest"' "\"container-id\":\"$container\""; do
+	'"service-account":"builder"' '"image":"localhost/box:latest"' "\"container-id\":\"$container\""; do
 	grep -q "$label" "$W/start" || fail "no label $label: $(cat "$W/start")"
 done
 

@@ -9,18 +9,23 @@
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 command -v dockerd >/dev/null || skip 'no dockerd (Debian package docker.io)'
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
+# In a network namespace of its own, for the bridge of a network.
+case ${1-} in
+'')
+	on_host "$0" host
 	exit
-}
+	;;
+host) exec unshare --net sh "$0" inside ;;
+esac
+ip link set lo up
 . "$WARD_SRC/tests/cases/oci/lib/daemons.sh"
 work=$W/work
 project "$work"
 cd "$work"
 echo secret >.env
 echo readme >README
-# The file that is shipped. Docker has its daemon set up each network, with a hook.
-sed 's/^; hook = /hook = /' "$WARD_SRC/conf/oci/oci.policy" >/etc/wardfs/oci.policy
+# The file that is shipped.
+cp "$WARD_SRC/conf/oci/oci.policy" /etc/wardfs/oci.policy
 
 trap 'docker ps -aq | xargs -r docker rm -f >"$W/rm" 2>&1 || cat "$W/rm" >&2; daemons_end' EXIT
 start_containerd
@@ -56,6 +61,23 @@ for refused in '--privileged:device' '--pid host:pid namespace' '-v /:/host:root
 	# shellcheck disable=SC2086 # an option and its value
 	expect 125 run --rm ${refused%:*} box true
 	has "$ERR" "${refused##*:}"
+done
+
+# Docker has its daemon plug a network into each container's namespace, with a hook. Control: that
+# is what a container has, and also with the engine's network.
+expect 0 docker network create --subnet 192.0.2.0/24 wire
+cards='ip -o addr'
+expect 0 docker run --rm --network wire box sh -c "$cards"
+has "$OUT" 'inet 192.0.2.'
+sed 's/^; hook = /hook = /; s/^network = policy/network = engine/' "$WARD_SRC/conf/oci/oci.policy" >/etc/wardfs/oci.policy
+expect 0 docker run --rm --runtime=wardfs --network wire box sh -c "$cards"
+has "$OUT" 'inet 192.0.2.'
+# A policy without a network: the container has none, also where the hook would be allowed.
+for line in 's/^; hook = /hook = /' ''; do
+	sed "$line" "$WARD_SRC/conf/oci/oci.policy" >/etc/wardfs/oci.policy
+	expect 0 docker run --rm --runtime=wardfs --network wire box sh -c "$cards"
+	hasnt "$OUT" 'inet 192.0.2.'
+	has "$OUT" 127.0.0.1
 done
 
 # A service: exec is of the same session, also when the daemon was killed and another one came.

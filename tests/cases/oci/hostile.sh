@@ -17,7 +17,6 @@ echo readme >"$work/README"
 echo secret >"$work/.env"
 mkdir "$W/other"
 echo other >"$W/other/file"
-n=0
 
 fresh() { # fresh [PROGRAM...]: the bundle as it should be
 	if [ $# -eq 0 ]; then set -- cat /workspace/README; fi
@@ -25,21 +24,6 @@ fresh() { # fresh [PROGRAM...]: the bundle as it should be
 	rm -rf "$b/rootfs/data"
 	bundle "$b" "$@"
 	volume "$b" "$work" /workspace
-}
-works() { # works TEXT: wardfs-oci runs the bundle, which prints that
-	n=$((n + 1))
-	expect 0 oci run -b "$b" "w$n"
-	has "$OUT" "$1"
-}
-bare() { # bare TEXT: runc alone runs the bundle: the control
-	n=$((n + 1))
-	expect 0 runc --root "$W/plain" run -b "$b" "c$n"
-	has "$OUT" "$1"
-}
-stopped() { # stopped TEXT: wardfs-oci does not, and says why
-	n=$((n + 1))
-	expect 1 oci run -b "$b" "s$n"
-	has "$ERR" "$1"
 }
 
 # The host's file: missing, another's to change, wrong, without a default.
@@ -171,6 +155,66 @@ try 'two volumes' "$W/other" /workspace
 fresh
 volume "$b" "$W/other" /data/../workspace
 stopped 'without'
+# A destination that goes through links: of the image, absolute and relative; of a volume that is
+# mounted before; the guarded place itself by way of one. Control: runc follows them, and with
+# another volume there is nothing to lie over.
+through() { # through LINK TARGET [VOLUME]: an entry of the image, and a mount through it
+	fresh cat /workspace/README
+	rm -rf "$b/rootfs/through"
+	ln -s "$2" "$b/rootfs/through"
+	[ -z "${3-}" ] || volume "$b" "$3" /vol
+	volume "$b" "$W/other/file" "$1"
+	bare other
+	stopped 'lie over'
+	rm "$b/rootfs/through"
+	fresh cat /out/README
+	mkdir -p "$b/rootfs/out"
+	ln -s /out "$b/rootfs/through"
+	volume "$b" "$W/other/file" /through/README
+	works other
+	rm -r "$b/rootfs/through" "$b/rootfs/out"
+}
+through /through/README /workspace
+through /through/README workspace
+through /through/workspace/README /
+through /through/workspace/README ../../..
+mkdir "$W/linked"
+ln -s ../workspace "$W/linked/inner"
+through /vol/inner/README /vol/inner "$W/linked"
+rm -rf "$b/rootfs/workspace"
+fresh cat /real/README
+mkdir "$b/rootfs/real"
+ln -s real "$b/rootfs/workspace"
+volume "$b" "$W/other/file" /real/README
+bare other
+stopped 'lie over'
+rm -r "$b/rootfs/workspace" "$b/rootfs/real"
+mkdir "$b/rootfs/workspace"
+fresh
+ln -s through "$b/rootfs/through"
+volume "$b" "$W/other/file" /through/README
+stopped 'links cannot be followed'
+rm "$b/rootfs/through"
+# A link that came after the check, as from somebody who shares the image: the runtime has mounted,
+# and nothing starts.
+mkdir "$W/late"
+cat >"$W/late/runc" <<END
+#!/bin/sh
+case " \$* " in *' create '*) rmdir '$b/rootfs/late' && ln -s /workspace '$b/rootfs/late' ;; esac
+exec $(command -v runc) "\$@"
+END
+chmod 755 "$W/late/runc"
+host_policy "runtime = $W/late/runc" 'policy = medium' '[volumes]' 'uncovered = pass'
+fresh cat /workspace/README
+mkdir "$b/rootfs/late"
+volume "$b" "$W/other/file" /late/README
+oci create -b "$b" late >"$W/log" 2>&1 </dev/null || fail "$(cat "$W/log")"
+pid=$(oci state late | sed -n 's/.*"pid": \([0-9]*\).*/\1/p')
+[ "$(cat "/proc/$pid/root/workspace/README")" = other ] || fail 'control: the mount is elsewhere'
+expect 1 oci start late
+has "$ERR" 'a mount lies over a guarded volume'
+expect 0 oci delete --force late
+rm "$b/rootfs/late"
 host_policy 'policy = medium'
 for type in overlay ext4 nfs ''; do
 	fresh true
@@ -317,6 +361,50 @@ fresh sleep 600
 n=$((n + 1))
 expect 137 oci run -b "$b" "s$n"
 
+# Engines change limits of a container that runs, and raise none above the policy's. Control: runc.
+printf '[policy]\nversion = 1\nextends = medium\n[limits]\nprocesses = 20\nmemory = 64M\ncpus = 0.5\n' \
+	>/etc/wardfs/few.policy
+fresh sleep 600
+edit "$b" 'c["linux"]["cgroupsPath"] = "/raise"
+c["linux"]["resources"]["pids"] = {"limit": 10}'
+oci create -b "$b" raise >"$W/log" 2>&1 </dev/null || fail "$(cat "$W/log")"
+counted() { find /sys/fs/cgroup -path '*/raise/pids.max' -exec cat {} +; }
+[ "$(counted)" = 10 ] || fail "of the engine: $(counted)"
+raised='{"pids": {"limit": 500}, "memory": {"limit": 1073741824, "swap": 2147483648}, "cpu": {"quota": 400000, "period": 100000}}'
+for form in '-r' '--resources'; do
+	echo "$raised" >"$W/raised"
+	expect 0 oci update "$form" "$W/raised" raise
+	[ "$(counted)" = 20 ] || fail "$form: $(counted)"
+done
+echo "$raised" | expect 0 oci update --resources=- raise
+[ "$(counted)" = 20 ] || fail "of standard input: $(counted)"
+echo '{"pids": {"limit": -1}}' | expect 0 oci update --resources=- raise
+[ "$(counted)" = 20 ] || fail "without a limit: $(counted)"
+echo '{"pids": {"limit": 5}}' | expect 0 oci update --resources=- raise
+[ "$(counted)" = 5 ] || fail "a lower one: $(counted)"
+find /sys/fs/cgroup -path '*/raise/memory.limit_in_bytes' -exec cat {} + -o \
+	-path '*/raise/memory.max' -exec cat {} + -o -path '*/raise/cpu.cfs_quota_us' -exec cat {} + \
+	>"$W/limits"
+grep -vx -e 67108864 -e 50000 "$W/limits" && fail "memory or cpus: $(cat "$W/limits")"
+[ -s "$W/limits" ] || fail 'no limit of memory'
+expect 1 oci update --pids-limit 500 raise
+has "$ERR" 'unknown option'
+expect 1 oci update raise
+has "$ERR" 'needs --resources'
+echo '{"pids": []}' >"$W/raised-wrong"
+expect 1 oci update --resources "$W/raised-wrong" raise
+has "$ERR" 'wrong type'
+[ "$(counted)" = 5 ] || fail "a refused one: $(counted)"
+expect 0 runc --root "$W/runc" update --resources "$W/raised" raise
+[ "$(counted)" = 500 ] || fail "control: $(counted)"
+expect 0 oci delete --force raise
+expect 1 oci update --resources "$W/raised" raise
+has "$ERR" 'no session'
+# Files of the control group by their names, which version 2 would let have the last word.
+fresh true
+edit "$b" 'c["linux"]["resources"]["unified"] = {"pids.max": "max", "memory.max": "max", "cpu.max": "max"}'
+works ''
+
 # CPU time, which the engine's group counts. A limit that nobody can enforce refuses the container,
 # unless the host's file allows that; the trail says so.
 asks() { # asks LINE...: the policy
@@ -372,7 +460,7 @@ if mountpoint -q /sys/fs/cgroup/cpuacct; then
 	host_policy 'policy = /etc/wardfs/few.policy' '[caller]' 'session = yes'
 	expect 137 uncounted 600
 	wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
-	told "u$n" session.end 'cannot hold [limits] cpu-time'
+	told "u$n" session.end 'cannot enforce [limits] cpu-time'
 	host_policy 'policy = /etc/wardfs/few.policy' 'allow-missing = limit-cpu-time' \
 		'[caller]' 'session = yes'
 	# One that ends before anybody looks at its group lacks nothing.
@@ -384,6 +472,13 @@ if mountpoint -q /sys/fs/cgroup/cpuacct; then
 	}
 	wait_until 60 lacking || fail 'the trail does not say that cpu-time was missing'
 fi
+
+# An engine is no runtime, though mode docker starts it.
+for engine in podman docker; do
+	host_policy "runtime = $engine" 'policy = medium'
+	fresh
+	if command -v "$engine" >/dev/null; then stopped 'is no OCI runtime'; fi
+done
 
 # Command lines that the two programs could read in two ways; what has no guard.
 host_policy 'policy = medium'

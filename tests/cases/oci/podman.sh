@@ -56,6 +56,37 @@ hasnt "$(cat /proc/mounts)" /run/wardfs/oci
 gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
 
+# podman gives the directory of such a container to its mapped root, who could replace config.json:
+# the runtime gets another one. The guard serves the mapped ids. Control: the runtime alone.
+mapped() {
+	podman --runtime "$1" run --rm --uidmap 0:100000:65536 --gidmap 0:100000:65536 \
+		-v "$W/mapped:/workspace" box sh -c \
+		'cat /proc/self/uid_map; cat /workspace/.env; echo new >/workspace/made; id -u'
+}
+mkdir "$W/mapped"
+echo secret >"$W/mapped/.env"
+echo readme >"$W/mapped/README"
+chown -R 100000:100000 "$W/mapped"
+expect 0 mapped runc
+has "$OUT" 100000
+has "$OUT" secret
+rm "$W/mapped/made"
+expect 0 mapped wardfs
+has "$OUT" 100000
+hasnt "$OUT" secret
+[ "$(stat -c %u "$W/mapped/made")" = 100000 ] || fail 'not written as the mapped root'
+# A service: exec with podman's own file, and by the command line alone.
+expect 0 run -d --name map --uidmap 0:100000:65536 --gidmap 0:100000:65536 \
+	-v "$W/mapped:/workspace" box sleep 600
+expect 0 pod exec map cat /workspace/README
+has "$OUT" readme
+expect 1 pod exec map cat /workspace/.env
+id=$(pod inspect -f '{{.Id}}' map)
+expect 0 "$OCI" exec "$id" cat /workspace/README
+has "$OUT" readme
+expect 0 pod rm -f -t 0 map
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+
 # A session of the caller's name, under the caller's policy, with a tree at another place.
 expect 0 run -d --name svc --annotation wardfs.session=svc \
 	--annotation "wardfs.policy=$fixed" --annotation wardfs.tree./srv/code=/workspace -v "$work:/srv/code" box sleep 600

@@ -81,6 +81,15 @@ for form in "--process $W/process" "--process=$W/process" "-p $W/process"; do
 done
 expect 1 oci exec --cap CAP_SYS_ADMIN two true
 has "$ERR" '--cap is refused'
+# Without such a file the runtime takes the bundle's process for a model, here with what the engine
+# wrote there: the control.
+expect 0 runc --root "$W/runc" exec two grep -E '^(CapEff|CapBnd|NoNew)' /proc/self/status
+hasnt "$OUT" 'CapEff:	0000000000000000'
+expect 0 oci exec two grep -E '^(CapEff|CapBnd|NoNew)' /proc/self/status
+has "$OUT" 'CapEff:	0000000000000000'
+has "$OUT" 'CapBnd:	0000000000000000'
+has "$OUT" 'NoNewPrivs:	1'
+hasnt "$(cat /proc/mounts)" "$b"
 
 # A second one of the same id; the end.
 expect 1 oci create -b "$b" two

@@ -345,7 +345,7 @@ hide = /workspace/deploy2
 hide = *.crt
 END
 out=$("$WARDFS" policy check "$PWD/hide.policy")
-has "$out" "hide.policy:5: warning: [guard] hide = deploy: what it hides keeps the directory around it from being removed"
+has "$out" "hide.policy:5: warning: [guard] hide = deploy: a directory with such a hidden name in it cannot be removed"
 has "$out" "if you mean the one at the top, write /workspace/deploy;"
 hasnt "$out" "deploy2"
 has "$out" "hide.policy:7: warning: [guard] hide = *.crt: "

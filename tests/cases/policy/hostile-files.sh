@@ -22,7 +22,7 @@ fresh
 start 0
 
 echo "--- a terabyte, or a pipe, where a file is read: which one, and how large it may be"
-for file in .wardfs.policy:1 .git/config:1 .git/config.worktree:1 .git:1; do
+for file in .wardfs.policy:1 .git/config:1 .git/config.worktree:1 .git/commondir:1 .git:1; do
 	name=${file%:*}
 	fresh
 	[ "$name" != .git ] || rm -rf .git
@@ -41,7 +41,7 @@ for file in .wardfs.policy:1 .git/config:1 .git/config.worktree:1 .git:1; do
 done
 
 echo "--- the same where nothing is read at the start: it starts"
-for name in .git/HEAD .git/index .git/packed-refs .gitmodules .git/commondir .git/info/attributes .git/objects/info/alternates; do
+for name in .git/HEAD .git/index .git/packed-refs .gitmodules .git/info/attributes .git/objects/info/alternates; do
 	fresh
 	rm -f "$name"
 	truncate -s 1T "$name"

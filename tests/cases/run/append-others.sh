@@ -5,16 +5,8 @@
 # what they have closed, and a place without such a rule. As root, and without.
 # timeout: 300
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-cat >grow.policy <<'P'
-[policy]
-version = 1
-[tree /workspace]
-source = .
-[files]
-write  = /workspace
-append = /workspace/log
-P
+. "$WARD_SRC/tests/cases/run/lib/workspace.sh"
+workspace_policy grow.policy 'append = /workspace/log'
 cp "$WARD_SRC/tests/cases/run/lib/append-others.py" two.py
 chmod 644 two.py grow.policy
 HERE=$PWD

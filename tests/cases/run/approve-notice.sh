@@ -47,12 +47,12 @@ kill $reader
 exec 3>&-
 
 echo "--- a flood is bounded, and the rest is counted"
-begin flood sh -c 'for i in 1 2 3 4 5 6 7 8 9; do mkdir .github/d$i 2>/dev/null; done; until [ -e go ]; do sleep 0.1; done'
+begin flood sh -c 'for i in 1 2 3 4 5 6 7 8 9; do mkdir ".github/d$i:" 2>/dev/null; done; until [ -e go ]; do sleep 0.1; done'
 question flood
 many() { [ "$("$WARDFS" approve --json --session flood | grep -c '"question"')" -eq 9 ]; }
 wait_until 60 many || fail "not nine questions"
 [ "$(grep -c 'wardfs: question ' ../flood.err)" -le 3 ] || fail "$(cat ../flood.err)"
-grep -q 'mkdir of /workspace/.github/d1 (.*), and was refused for now' ../flood.err || fail "$(cat ../flood.err)"
+grep -q 'mkdir of /workspace/.github/d1: (.*), and was refused for now' ../flood.err || fail "$(cat ../flood.err)"
 wait_until 60 grep -q '^wardfs: 9 questions wait for an answer. List them: wardfs approve$' ../flood.err ||
 	fail "the rest: $(cat ../flood.err)"
 expect 0 "$WARDFS" audit denials flood
@@ -62,7 +62,7 @@ expect 0 "$WARDFS" approve "$Q" no
 touch go
 end 0 flood
 rm go
-grep -q "1 question was refused ($Q mkdir /workspace/.github/d1), 8 questions had no answer (.*; …); what allows each: wardfs audit denials flood" \
+grep -q "1 question was refused ($Q mkdir /workspace/.github/d1:), 8 questions had no answer (.*; …); what allows each: wardfs audit denials flood" \
 	../flood.err || fail "the end: $(cat ../flood.err)"
 expect 0 "$WARDFS" audit denials flood
 has "$OUT" "question:  $Q, refused by uid $(id -u) (wardfs approve)"

@@ -7,7 +7,7 @@ set -eu
 . "$WARD_SRC/tests/cases/run/lib/approve.sh"
 second=$WARD_SRC/tests/support/signed_answers.py
 asking_project
-mkdir ../s
+mkdir ../s .github/second
 for who in ann bob eve; do "$WARDFS" token key ../s/$who >../s/$who.pub; done
 write='echo more >>.github/workflows/ci'
 # approvers N WHO...: the policy demands N signatures, and names these keys.
@@ -115,8 +115,8 @@ expect 0 "$WARDFS" approve "$Q" no
 end 2 no
 
 echo '--- signed for one question, and handed in for another of the same session'
-echo one >.github/workflows/cd
-begin both sh -c "echo more >>.github/workflows/cd & $write; wait"
+echo one >.github/second/cd
+begin both sh -c "echo more >>.github/second/cd & $write; wait"
 has_two() { [ "$("$WARDFS" approve --json --session both | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]; }
 wait_until 30 has_two || fail "$("$WARDFS" approve)"
 # of FILE: the name of the question about it.
@@ -201,7 +201,7 @@ expect 0 "$WARDFS" audit verify odd
 rm ".github/workflows/$cr"
 
 echo '--- a question that another answer covers keeps no signature of its own'
-begin covered sh -c "echo more >>.github/workflows/cd & $write; wait"
+begin covered sh -c "echo more >>.github/second/cd & $write; wait"
 has_two() { [ "$("$WARDFS" approve --json --session covered | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]; }
 wait_until 30 has_two || fail "$("$WARDFS" approve)"
 "$WARDFS" approve --json --session covered >../all
@@ -320,6 +320,35 @@ done
 expect 0 hand ../s/one --signed ../s/two
 end 0 ssh
 expect 0 "$WARDFS" audit verify ssh
+
+echo '--- a key that OpenSSH makes and uses on a token, which a library stands for'
+SSH_SK_PROVIDER=$WARD_BUILD/tests/support/sk_provider.so
+export SSH_SK_PROVIDER
+if ssh-keygen -q -t ed25519-sk -N '' -O application=ssh:wardfs -f ../s/real </dev/null 2>../s/enrolled; then
+	approvers 1 real
+	begin real sh -c "$write"
+	asks real
+	"$WARDFS" approve sign ../s/q.json --unsigned -o ../s/real1 path >../s/shown
+	rm -f ../s/real1.sig
+	# Neither touched nor verified; verified alone.
+	for flags in 0 4; do
+		SK_FLAGS=$flags ssh-keygen -q -Y sign -n wardfs-answer -f ../s/real ../s/real1 2>../s/signed
+		refused 'nobody touched the token' hand ../s/real1
+		rm ../s/real1.sig
+	done
+	SK_FLAGS=5 ssh-keygen -q -Y sign -n wardfs-answer -f ../s/real ../s/real1 2>../s/signed
+	cat ../s/real1 ../s/real1.sig >../s/real1.whole
+	expect 0 python3 "$second" show ../s/real1.whole
+	sed 's/"path","until"/"once","until"/' ../s/real1.whole >../s/changed
+	refused 'does not fit' hand ../s/changed
+	expect 0 hand ../s/real1
+	end 0 real
+	expect 0 "$WARDFS" audit verify real
+else
+	# An OpenSSH that is built without tokens.
+	echo "no token: $(cat ../s/enrolled)"
+fi
+unset SSH_SK_PROVIDER
 
 echo '--- the floor and the project raise the number, and nobody lowers it'
 approvers 1 ann

@@ -119,17 +119,82 @@ for mode in none process; do
 	fi
 done
 
-echo "--- SIGKILL of the supervisor while a question waits: refused, recorded, nothing hangs"
+echo "--- while a request waits, the clock of idle stands still; the control waits for nothing"
+{
+	cat ../ask.policy
+	printf '[limits]\nidle = 2s\n'
+} >../idle.policy
+if "$WARDFS" run --session idles --policy ../idle.policy -- sleep 60 2>../idles.err; then fail "control: it was not ended"; fi
+cp .github/workflows/ci ../ci
+"$WARDFS" run --session waiting --policy ../idle.policy -- sh -c 'echo waited >>.github/workflows/ci' 2>../waiting.err &
+RUN=$!
+question waiting
+sleep 5
+expect 0 "$WARDFS" approve "$Q" once
+wait "$RUN" || fail "it was ended while it waited: $(cat ../waiting.err)"
+[ "$(tail -n 1 .github/workflows/ci)" = waited ] || fail "$(cat .github/workflows/ci)"
+cp ../ci .github/workflows/ci
+
+echo "--- SIGKILL of the supervisor while questions wait: refused, recorded, nothing hangs"
+# killed NAME: the supervisor of that session dies, and then all of it.
+killed() {
+	first=$(status_of "$1" init_pid)
+	kill -9 "$(status_of "$1" pid)"
+	wait "$RUN" 2>/dev/null || :
+	wait_until 60 gone "$first" || fail "the sandbox goes on"
+	hasnt "$(cat "../$1.out")" written
+	[ "$(tail -n 1 .github/workflows/ci)" = x ] || fail "$(cat .github/workflows/ci)"
+}
+# unanswered NAME N: both verifiers see that each of its questions has an end, and that nobody gave
+# N of them.
+unanswered() {
+	"$WARDFS" audit show --json --kind ask "$1" >../asks
+	"$WARDFS" audit show --json --kind answer "$1" >../answers
+	python3 "$WARD_SRC/tests/cases/run/lib/approve-unanswered.py" ../asks ../answers "$2" || fail "$(cat ../asks ../answers)"
+	if OUT=$("$WARDFS" audit verify "$1" 2>&1); then fail "intact: $OUT"; fi
+	has "$OUT" "incomplete: the supervisor died"
+	hasnt "$OUT" edited
+	if python3 "$WARD_SRC/tests/support/verify.py" "${XDG_STATE_HOME:-$HOME/.local/state}/wardfs" "$1" >../theirs; then
+		fail "the second verifier: intact"
+	fi
+	grep -q incomplete ../theirs || fail "the second verifier: $(cat ../theirs)"
+	expect 0 "$WARDFS" audit approvals "$1"
+	has "$OUT" "ended  "
+	hasnt "$OUT" "granted"
+}
 begin dead sh -c 'echo x >>.github/workflows/ci && echo written'
 question dead
-supervisor=$(status_of dead pid)
-first=$(status_of dead init_pid)
-kill -9 "$supervisor"
-wait "$RUN" 2>/dev/null || :
-wait_until 60 gone "$first" || fail "the sandbox goes on"
-hasnt "$(cat ../dead.out)" written
-[ "$(tail -n 1 .github/workflows/ci)" = x ] || fail "$(cat .github/workflows/ci)"
+killed dead
 "$WARDFS" audit show --json --kind ask dead | grep -q "\"request\":\"$Q\"" || fail "the question is not in the trail"
-if "$WARDFS" audit show --json --kind answer dead | grep -q .; then fail "an answer"; fi
-if OUT=$("$WARDFS" audit verify dead 2>&1); then fail "intact: $OUT"; fi
+unanswered dead 1
+
+echo "--- the same with four of them, one of which two paths joined; one has its answer before"
+for i in 1 2 3; do echo 1 >.github/f$i; done
+begin deads sh -c 'for i in 1 2 3; do chmod 600 .github/f$i; done; mkdir .github/new; mv .github/f1 .github/f4
+	echo x >>.github/f1 & echo x >>.github/workflows/ci && echo written'
+four() { "$WARDFS" approve --json --session deads | python3 -c 'import json, sys
+q = json.load(sys.stdin)
+sys.exit(not (len(q) == 5 and any(len(one.get("more", [])) == 2 for one in q)))'; }
+wait_until 60 four || fail "$("$WARDFS" approve)"
+Q=$("$WARDFS" approve --json --session deads | python3 -c 'import json, sys
+print(next(q["question"] for q in json.load(sys.stdin) if q["action"] == "mkdir"))')
+expect 0 "$WARDFS" approve "$Q" no
+killed deads
+unanswered deads 4
+
+echo "--- the writer is killed too: the next start of wardfs reads the questions in the trail, and ends them"
+begin both sh -c 'mkdir .github/new; mkdir .github/newer; until [ -e go ]; do sleep 0.1; done; echo x >>.github/workflows/ci && echo written'
+two() { "$WARDFS" approve --json --session both | python3 -c 'import json, sys
+sys.exit(sum(1 + len(q.get("more", [])) for q in json.load(sys.stdin)) != 2)'; }
+wait_until 60 two || fail "$("$WARDFS" approve)"
+writer=$(python3 "$WARD_SRC/tests/cases/run/lib/approve-helper.py" "$RUN" wardfs-audit)
+kill -STOP "$writer"
+kill -9 "$(status_of both pid)" "$writer"
+wait "$RUN" 2>/dev/null || :
+expect 0 "$WARDFS" run --policy ../ask.policy -- true
+"$WARDFS" audit show --json --kind ask both >../asks
+"$WARDFS" audit show --json --kind answer both >../answers
+python3 "$WARD_SRC/tests/cases/run/lib/approve-unanswered.py" ../asks ../answers 1 || fail "$(cat ../asks ../answers)"
+if OUT=$("$WARDFS" audit verify both 2>&1); then fail "intact: $OUT"; fi
 has "$OUT" incomplete
+hasnt "$OUT" edited

@@ -14,6 +14,9 @@ mounts=$(cat /proc/self/mountinfo)
 expect 0 "$WARDFS" run --engine runc -- true
 engines=runc
 if command -v runsc >/dev/null; then engines='runc runc runc runsc'; fi
+# These have more processes to kill: conmon, a daemon, a shim.
+if command -v podman >/dev/null; then engines="$engines podman podman"; fi
+if command -v dockerd >/dev/null; then engines="$engines docker docker"; fi
 expect 0 python3 "$WARD_SRC/tests/cases/run/lib/docker-killed-at-any-moment.py" "$WARDFS" "${ROUNDS:-24}" \
 	$engines
 has "$OUT" 'nothing left'

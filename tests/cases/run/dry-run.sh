@@ -99,7 +99,7 @@ rc=0
 "$WARDFS" run --policy over.policy -- true 2>/dev/null || rc=$?
 agree $rc --policy over.policy -- true
 agree 2 --policy socket.policy -- true
-agree 125 --engine podman -- true
+agree 125 --engine kata -- true
 if "$WARDFS" run --policy net.policy -- true 2>/dev/null; then
 	agree 0 --policy net.policy -- true
 	agree 0 --net example.org -- true

@@ -91,6 +91,8 @@ named 'echo x >lefthook-local.toml' lefthook-local.toml
 named 'mkdir -p .config; echo x >.config/lefthook.jsonc' .config/lefthook.jsonc
 named 'echo x >src/rust-toolchain' src/rust-toolchain
 named 'echo x >.bazelversion' .bazelversion
+named 'echo "nodejs path:./evil" >src/.tool-versions' src/.tool-versions
+named 'echo x >ansible.cfg' ansible.cfg
 silent 'echo x >lefthook; echo x >my-lefthook.yml'
 named 'echo x >src/CLAUDE.local.md' src/CLAUDE.local.md
 named 'echo x >.Renviron' .Renviron
@@ -102,6 +104,20 @@ for f in hgrc hgrc-not-shared sharedpath requires; do
 	named "mkdir -p hg$f/.hg; echo x >hg$f/.hg/$f" "hg$f/.hg/$f"
 done
 named 'mkdir -p .hg; echo shared >.hg/requires' .hg/requires
+
+echo "--- by way of a link above what the list names"
+mkdir -p host/gh/workflows host/cfg host/more
+echo on >host/gh/workflows/ci.yml
+ln -s gh host/.github
+ln -s cfg host/.config
+sleep 0.05
+silent 'echo x >host/gh/x; echo x >host/cfg/x; ln -s more host/.jj; cat host/.github/workflows/ci.yml'
+named 'mkdir -p by1/gh/workflows; ln -s gh by1/.github; echo x >by1/gh/workflows/ci.yml' by1/.github/workflows
+named 'mkdir -p by2/v/bin; echo x >by2/v/bin/python; ln -s v by2/.venv' by2/.venv/bin
+named 'echo evil >host/gh/workflows/ci.yml' host/.github/workflows
+named 'echo x >host/cfg/lefthook.yml' host/.config/lefthook.yml
+named 'mkdir by3; ln -s ../host/gh by3/.github' by3/.github/workflows
+named 'mkdir by4 by4/r by4/j; ln -s ../r by4/j/repo; ln -s j by4/.jj; echo x >by4/r/config.toml' by4/.jj/repo
 
 echo "--- what packages bring along for their own CI is counted; at the top, and all else of them, is named"
 silent 'mkdir -p node_modules/a/.github/workflows; echo x >node_modules/a/.github/workflows/ci.yml; echo x >node_modules/a/.travis.yml'

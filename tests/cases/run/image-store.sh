@@ -181,3 +181,19 @@ as_user -c '
 	"$WARDFS" image pull "$0" && "$WARDFS" run --image "$0" -- cat /etc/os-release /opt/twin' \
 	"$WARD_TMP/for-all" >"$WARD_TMP/user" 2>&1 || fail "an ordinary user: $(cat "$WARD_TMP/user")"
 has "$(cat "$WARD_TMP/user")" lower
+
+echo "--- root does not work in the store of a user, whose links it would follow"
+if [ "$(id -u)" -eq 0 ]; then
+	export XDG_STATE_HOME="$WARD_TMP/theirs"
+	mkdir "$XDG_STATE_HOME" "$WARD_TMP/other"
+	expect 0 "$WARDFS" image pull "$WARD_TMP/oci"
+	chown -R 4711:4711 "$XDG_STATE_HOME"
+	for verb in list prune "rm $WARD_TMP/oci" "pull $WARD_TMP/oci"; do
+		# shellcheck disable=SC2086 # the image is a word of its own
+		refused "belongs to another user, uid 4711" "$WARDFS" image $verb
+	done
+	rm -r "$XDG_STATE_HOME/wardfs"
+	ln -s "$WARD_TMP/other" "$XDG_STATE_HOME/wardfs"
+	refused "Not a directory" "$WARDFS" image pull "$WARD_TMP/oci"
+	[ -z "$(ls -A "$WARD_TMP/other")" ] || fail "root made a store where a user's link leads"
+fi

@@ -6,18 +6,8 @@
 # other session's rename is refused.
 # timeout: 300
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-project p
-cat >shared.policy <<'P'
-[policy]
-version = 1
-[tree /workspace]
-source = .
-[files]
-write = /workspace
-hide = *.pem
-write = /workspace/a/certs/pub.pem
-P
+. "$WARD_SRC/tests/cases/run/lib/workspace.sh"
+secret_project
 cp "$WARD_SRC/tests/cases/run/lib/moves-killed-moves.py" p/moves.py
 cp "$WARD_SRC/tests/cases/run/lib/moves-killed-once.py" p/once.py
 mkdir -p p/d0 p/x

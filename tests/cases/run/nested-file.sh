@@ -80,6 +80,8 @@ rm -rf .git "$XDG_CONFIG_HOME/wardfs/projects"/*sub.policy
 for mark in .wardfs.policy .git; do
 	expect 0 "$WARDFS" run --policy ../no-home.policy -- chmod 777 /workspace
 	expect 0 "$WARDFS" run --policy ../no-home.policy -- test -d /workspace/sub
+	# What says that sessions were here would decide.
+	"$WARDFS" home clear --all --yes >/dev/null
 	cd sub || exit 1
 	for verb in "run --policy $WARD_TMP/no-home.policy -- cat deep/secret" "policy explain read deep/secret" "policy check"; do
 		# shellcheck disable=SC2086

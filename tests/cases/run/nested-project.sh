@@ -187,3 +187,24 @@ for d in several several/a one whole; do
 	expect 0 "$WARDFS" run -- true
 	hasnt "$ERR" "projects in it"
 done
+
+echo "--- a session that keeps no home counts as well. The control: no mark"
+for mode in tmpfs none; do
+	d=$WARD_TMP/unkept-$mode
+	printf '[policy]\nversion = 1\nextends = medium\n[home]\nmode = %s\n[guard]\nhide = /workspace/sub/secret\n' \
+		$mode >"$d.policy"
+	mkdir -p "$d/sub" "$d/before/x"
+	git init -q "$d/before"
+	echo kept >"$d/sub/secret"
+	git init -q "$d"
+	cd "$d/sub" || exit 1
+	expect 1 "$WARDFS" run --policy "$d.policy" -- cat secret
+	expect 0 "$WARDFS" run --policy "$d.policy" -- git init -q .
+	[ -e .git ] || fail "control: no mark"
+	expect 1 "$WARDFS" run --policy "$d.policy" -- cat secret
+	has "$ERR" "the project is $d, because a session ran there"
+	# What no session made is a project of its own.
+	cd "$d/before/x" || exit 1
+	expect 0 "$WARDFS" run --policy "$d.policy" -- touch /workspace/here
+	[ -e "$d/before/here" ] || fail "the project is not before: $ERR"
+done

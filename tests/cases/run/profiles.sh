@@ -66,5 +66,22 @@ expect 1 "$WARDFS" run --policy high -- sh -c 'ls -A /host-home | grep -x .ssh'
 expect 1 "$WARDFS" run --policy high -- cat .env
 expect 1 "$WARDFS" run --policy high -- cat /host-home/proj/.env
 expect 1 "$WARDFS" run --policy high -- touch /host-home/proj/new
+
+# The project is seen under both names there; logins in it, and in other projects, under none.
+mkdir -p .docker ../other/.docker
+echo login | tee .docker/config.json >../other/.docker/config.json
+expect 0 "$WARDFS" run --policy high -- ls /host-home/proj
+[ "$OUT" ] || fail "the project is not seen by its other name"
+for name in .docker /host-home/proj/.docker /host-home/other/.docker; do
+	expect 1 "$WARDFS" run --policy high -- cat "$name/config.json"
+done
+
+# Where a rule is for one of the names alone, the other one is refused. wardfs does not ask for it
+# by itself: the first session sleeps for longer than its look at directories waits.
+printf '[policy]\nversion = 1\nextends = high\n[guard]\nsecret = /workspace/mine\n' >"$HOME/one-name"
+expect 0 "$WARDFS" run --policy "$HOME/one-name" -- sleep 0.3
+hasnt "$ERR" refused
+expect 2 "$WARDFS" run --policy "$HOME/one-name" -- ls /host-home/proj
+has "$ERR" 'refused: list /host-home/proj'
 expect 0 "$WARDFS" audit verify --all
 exit 0

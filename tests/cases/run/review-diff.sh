@@ -131,6 +131,38 @@ expect 125 "$WARDFS" review export "$WARD_TMP/link"
 [ "$(ls "$OUTSIDE")" = target ] || fail "export followed a link"
 expect 0 "$WARDFS" review discard
 
+echo "--- a large hole does not hide what comes after it"
+expect 0 "$WARDFS" run --review -s hole -- sh -c 'truncate -s 8G changed && truncate -s 8G an.image && echo later >zz.later'
+expect 0 timeout 300 "$WARDFS" review diff
+has "$OUT" "diff --git a/an.image b/an.image
+more than 64 MiB: not shown (--stat has the size)"
+has "$OUT" "diff --git a/changed b/changed
+more than 64 MiB"
+has "$OUT" "+later"
+expect 125 timeout 300 "$WARDFS" review diff --patch
+has "$ERR" "File too large"
+[ -z "$OUT" ] || fail "half a patch"
+expect 0 "$WARDFS" review discard
+
+echo "--- texts that nobody compares line by line to the end"
+lines='import random, sys
+random.seed(sys.argv[1])
+open("lines", "w").write("".join(random.choice("abc") + "\n" for i in range(1 << 20)))
+open("many", "w").write("\n" * ((1 << 21) + int(sys.argv[1])))'
+python3 -c "$lines" 0
+own
+rm -rf "$WARD_TMP/copy"
+cp -a . "$WARD_TMP/copy"
+expect 0 "$WARDFS" run --review -s lines -- python3 -c "$lines" 1
+timeout 300 "$WARDFS" review diff >"$WARD_TMP/shown" || fail "diff ends with $?"
+grep -q "^Binary files differ: 2097152 bytes, then 2097153" "$WARD_TMP/shown" || fail "too many lines"
+timeout 300 "$WARDFS" review diff --patch >"$WARD_TMP/patch" || fail "diff --patch ends with $?"
+(cd "$WARD_TMP/copy" && git apply --whitespace=nowarn "$WARD_TMP/patch") || fail "git apply"
+python3 -c "$lines" 1
+for f in lines many; do cmp "$f" "$WARD_TMP/copy/$f" || fail "$f"; done
+rm lines many
+expect 0 "$WARDFS" review discard
+
 echo "--- where the host has changed the file, there is no difference to show"
 echo host >>changed
 expect 0 "$WARDFS" review diff changed

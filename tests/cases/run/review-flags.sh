@@ -76,8 +76,10 @@ stage 'mv x .github; mv y n'
 flagged R "x -> .github/" "this host may execute what is in it"
 [ ! -e .github ] && [ -e x/workflows ] || fail ".github was applied"
 [ -e n/file ] || fail "control: n was not applied: $ERR2"
-stage 'rm -r x/workflows; mv x .github'
-hasnt "$OUT" "execute what is in it"
+# An apply may refuse to remove what the session removed.
+stage 'rm -r x/workflows; mv x .github; mv y n'
+flagged R "x -> .github/" "this host may execute what is in it"
+[ -e n/file ] || fail "control: n was not applied: $ERR2"
 expect 0 "$WARDFS" review apply .github
 
 # A second project, with its own words.
@@ -137,8 +139,8 @@ echo "--- what lies behind a link of such a name"
 layout
 mkdir -p tools/hooks tools/other
 echo x >tools/hooks/pre-commit
-ln -s tools/hooks .husky
-chown -hR --reference=. tools .husky
+ln -s tools/hooks .lefthook
+chown -hR --reference=. tools .lefthook
 staged behind 'echo more >>tools/hooks/pre-commit; echo y >tools/hooks/new; echo z >tools/other/new
 	echo q >a/b/ci.yml'
 marked behind 'M tools/hooks/pre-commit' 'this host may execute it'

@@ -60,8 +60,8 @@ before=$(digest)
 expect 0 "$WARDFS" run --review -s part -- sh -c 'echo new >>changed; echo new >>d/one; rm removed; mv renamed moved; echo x >added'
 expect 0 "$WARDFS" review discard changed d
 has "$OUT" "2 discarded"
-expect 125 "$WARDFS" review discard changed
-has "$ERR" "no change is named so"
+expect 1 "$WARDFS" review discard changed
+has "$ERR" "changed: no staged change is there"
 expect 0 "$WARDFS" review discard removed moved
 expect 0 "$WARDFS" review
 hasnt "$OUT" "changed

@@ -9,18 +9,8 @@
 # is silent for the same rules (other limits, too), and for another directory.
 # timeout: 300
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-project p
-cat >shared.policy <<'P'
-[policy]
-version = 1
-[tree /workspace]
-source = .
-[files]
-write = /workspace
-hide = *.pem
-write = /workspace/a/certs/pub.pem
-P
+. "$WARD_SRC/tests/cases/run/lib/workspace.sh"
+secret_project
 cp "$WARD_SRC/tests/cases/fs/lib/two-sessions.py" two.py
 chmod 644 two.py
 mkdir -p p/p/certs p/d
@@ -60,7 +50,8 @@ told no "$PWD/other.policy" p
 (cd p && exec "$WARDFS" run --session first --policy "$policy" -- \
 	sh -c ': >d/ready; exec sleep 300' >../said.1 2>&1) &
 first=$!
-trap '"$WARDFS" kill first >/dev/null 2>&1 || :' EXIT
+supervisor=
+trap '[ -z "$supervisor" ] || kill -CONT $supervisor 2>/dev/null || :; "$WARDFS" kill first >/dev/null 2>&1 || :' EXIT
 ready() { [ -e p/d/ready ]; }
 wait_until 60 ready || fail "the session does not begin: $(cat said.1)"
 told yes "$PWD/other.policy" p
@@ -71,6 +62,12 @@ told no "$PWD/other.policy" q
 # The files that another option shows are under no rule for these files.
 (cd p && "$WARDFS" run --policy "$policy" --read "$PWD/../q" -- true 2>"$WARD_TMP/said") || fail "--read"
 hasnt "$(cat "$WARD_TMP/said")" "other rules"
+# A supervisor that is stopped holds up nobody, and nobody takes it for one with the same rules.
+supervisor=$("$WARDFS" ps --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["pid"])')
+kill -STOP "$supervisor"
+(cd p && "$WARDFS" run --policy ../other.policy -- true 2>"$WARD_TMP/said") || fail "beside a stopped one"
+kill -CONT "$supervisor"
+has "$(cat "$WARD_TMP/said")" "session first does not answer: it may run with other rules"
 expect 0 "$WARDFS" kill first
 wait "$first" || :
 told no "$PWD/other.policy" p

@@ -36,11 +36,11 @@ has "$OUT" "  of the profile: memory = 75%, here ${total}M, "
 has "$OUT" ", wall = 12h, "
 [ "$(printf '%s\n' "$OUT" | wc -l)" -le 32 ] || fail "a long rehearsal: $OUT"
 expect 0 "$WARDFS" run -v --dry-run -- true
-has "$OUT" "  memory = 75%, here ${total}M (held by: cgroup v"
+has "$OUT" "  memory = 75%, here ${total}M (enforced by: cgroup v"
 # As a policy has them, also those of single commands; programs read the bytes and nanoseconds.
-has "$OUT" "  tmp = 2G (held by: tmpfs; a default of the profile)"
-has "$OUT" "  wall = 12h (held by: clock; a default of the profile)"
-has "$OUT" "  core = no (held by: rlimit)"
+has "$OUT" "  tmp = 2G (enforced by: tmpfs; a default of the profile)"
+has "$OUT" "  wall = 12h (enforced by: clock; a default of the profile)"
+has "$OUT" "  core = no (enforced by: rlimit)"
 has "$OUT" "quotas
   /agent-home: growth = 10G
   /workspace: growth = 20G, files = 2M, churn = 500k/h
@@ -49,7 +49,7 @@ hasnt "$OUT" "  command ="
 policy 'command = 90s
 wall = none'
 expect 0 "$WARDFS" run --policy ../limits.policy --dry-run -- true
-has "$OUT" "  command = 90s (held by: clock)"
+has "$OUT" "  command = 90s (enforced by: clock)"
 hasnt "$OUT" "  wall ="
 expect 0 "$WARDFS" run --policy ../limits.policy --dry-run --json -- true
 has "$(printf %s "$OUT" | tr -d ' \n')" '"command":{"value":90000000000,"by":"clock","text":"90s"}'
@@ -59,9 +59,9 @@ has "$(printf %s "$OUT" | tr -d ' \n')" '"tmp":{"value":2147483648,"by":"tmpfs",
 for profile in agent claude convention; do
 	expect 0 "$WARDFS" run -v -p $profile --dry-run -- true
 	has "$OUT" "  cpu-time = 2d/cpu, here "
-	has "$OUT" "d (held by: cgroup v"
-	has "$OUT" "  wall = 30d (held by: clock; a default of the profile)"
-	has "$OUT" "  idle = 7d (held by: clock; a default of the profile)"
+	has "$OUT" "d (enforced by: cgroup v"
+	has "$OUT" "  wall = 30d (enforced by: clock; a default of the profile)"
+	has "$OUT" "  idle = 7d (enforced by: clock; a default of the profile)"
 done
 # For each processor: what computes on all of them ends, and what uses little does not.
 policy 'cpu-time = 1s/cpu'
@@ -81,10 +81,10 @@ run=$!
 exec 9>go
 wait_until 60 grep -q ran out || fail "it does not run: $(cat err)"
 expect 0 "$WARDFS" ps unheld
-has "$OUT" "limits that are not held: memory"
+has "$OUT" "limits that are not enforced: memory"
 exec 9>&-
 wait $run || fail "exit $?: $(cat err)"
-[ "$(grep -c 'cannot hold these limits of the profile: memory = 75%' err)" = 1 ] || fail "not one line: $(cat err)"
+[ "$(grep -c 'cannot enforce these limits of the profile: memory = 75%' err)" = 1 ] || fail "not one line: $(cat err)"
 # Nobody chose it, and it is the same each time: said once for each state directory, and to -v. A
 # limit that was asked for is named each time.
 expect 0 without_any "$WARDFS" run --session unheld-again -- true
@@ -92,18 +92,18 @@ expect 0 without_any "$WARDFS" run --session unheld-again -- true
 expect 0 start unheld-again
 has "$OUT" '"limit-memory":{"why":"'
 expect 0 without_any "$WARDFS" run -p low -- true
-has "$ERR" 'cannot hold these limits of the profile: memory = 512M'
+has "$ERR" 'cannot enforce these limits of the profile: memory = 512M'
 for _ in 1 2; do
 	expect 0 without_any "$WARDFS" run -- true
 	[ -z "$ERR" ] || fail "said again: $ERR"
 done
 expect 0 without_any "$WARDFS" run -v -- true
-has "$ERR" 'cannot hold these limits of the profile: memory = 75%'
+has "$ERR" 'cannot enforce these limits of the profile: memory = 75%'
 policy 'memory = 100M
 require = where-available'
 for _ in 1 2; do
 	expect 0 without_any "$WARDFS" run --policy ../limits.policy -- true
-	has "$ERR" "limit 'memory' is not held for the session"
+	has "$ERR" "limit 'memory' is not enforced for the session"
 done
 expect 0 start unheld
 has "$OUT" '"limit-memory":{"why":"'
@@ -144,7 +144,7 @@ has "$OUT" '"said":"10%"}'
 policy 'memory = none
 idle = none'
 expect 0 without_any "$WARDFS" run --policy ../limits.policy -- true
-hasnt "$ERR" "not held"
+hasnt "$ERR" "not enforced"
 
 # A share is one of the group around wardfs, and a reload goes by the same figures.
 mount=$(sed -n 's/^[^ ]* \(\/sys\/fs\/cgroup[^ ]*\) cgroup .*[ ,]memory[ ,].*/\1/p' /proc/mounts | head -n 1)

@@ -49,13 +49,9 @@ for m in restricted process none auto; do
 	reported 0 ok "mode $m"
 done
 reported 0 ok "mode docker"
-for e in runc crun runsc; do
+for e in runc crun runsc podman docker; do
 	grep -q "^ok *engine $e .*/$e, version [0-9].*: for mode docker and for wardfs-oci" out || fail "$e: $(cat out)"
 done
-for e in podman docker; do
-	grep -q "^unusable *engine $e .*/$e, version [0-9].*: not for mode docker: " out || fail "$e: $(cat out)"
-done
-grep -q 'fix: docker run --runtime=wardfs ' out || fail "$(cat out)"
 grep -q '^optional *engine kata  *not installed' out || fail "$(cat out)"
 # Programs that hang, or print no version, are not usable; nor is one that others can change.
 unshare -m sh -c 'printf "#!/bin/sh\nexec sleep 600\n" >hangs && printf "#!/bin/sh\nexit 3\n" >fails
@@ -65,8 +61,13 @@ unshare -m sh -c 'printf "#!/bin/sh\nexec sleep 600\n" >hangs && printf "#!/bin/
 grep -q '^unusable *engine runc .*--version does not return' out || fail "$(cat out)"
 grep -q '^unusable *engine crun .*--version does not print a version' out || fail "$(cat out)"
 grep -q '^unusable *engine runsc .*others than its owner can change' out || fail "$(cat out)"
+# What an engine needs besides is missing, or others can change it.
+unshare -m sh -c 'for p in conmon dockerd; do mount --bind /dev/null "$(command -v $p)"; done
+	exec "$WARDFS" doctor' >out || fail "doctor fails"
+grep -q '^unusable *engine podman .*conmon is no program' out || fail "$(cat out)"
+grep -q '^unusable *engine docker .*dockerd is no program' out || fail "$(cat out)"
 # On a host without engines: named, and no reason to fail.
-unshare -m sh -c 'for e in runc crun runsc; do
+unshare -m sh -c 'for e in runc crun runsc podman docker; do
 	p=$(command -v $e) && mount --bind /dev/null "$p"; done; exec "$WARDFS" doctor' >out || fail "doctor fails"
 grep -q '^unusable *mode docker ' out || fail "control: $(cat out)"
 grep -A1 '^unusable *engine runc ' out | grep -q 'fix: apt-get install runc (or crun, runsc)' || fail "$(cat out)"

@@ -27,10 +27,10 @@ for l in memory=64M cpus=0.5 cpu-time=10m; do
 	has "$ERR" "fix: "
 	[ ! -e started ] || fail "the command ran without its limit"
 	expect 0 limits "$l" --allow-missing "limit-${l%=*}" -- true
-	has "$ERR" "limit '${l%=*}' is not held"
+	has "$ERR" "limit '${l%=*}' is not enforced"
 	has "$(last session.start)" "\"limit-${l%=*}\":"
 	expect 0 limits "require = where-available\n$l" -- true
-	has "$ERR" "limit '${l%=*}' is not held"
+	has "$ERR" "limit '${l%=*}' is not enforced"
 done
 # One name is one guarantee.
 expect 125 limits 'memory = 64M\ncpus = 1' --allow-missing limit-cpus -- true

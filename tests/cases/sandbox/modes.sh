@@ -140,10 +140,10 @@ has "$ERR" "mode process"
 printf '[policy]\nversion = 1\nextends = medium\nmode = process\n' >mode.policy
 expect 0 "$WARDFS" run --policy mode.policy -- cat "$BESIDE"
 expect 1 "$WARDFS" run --policy mode.policy --mode restricted -- cat "$BESIDE"
-expect 125 "$WARDFS" run --engine podman -- true
-has "$ERR" "the engine podman is not supported"
-expect 125 "$WARDFS" run --dry-run --engine podman -- true
-has "$ERR" "the engine podman is not supported"
+expect 125 "$WARDFS" run --engine kata -- true
+has "$ERR" "the engine kata is not supported"
+expect 125 "$WARDFS" run --dry-run --engine kata -- true
+has "$ERR" "the engine kata is not supported"
 exit 0
 S
 cp "$WARD_TMP/modes.body" "$WARD_TMP/modes.sh"

@@ -48,7 +48,7 @@ for how in without_any readonly_; do
 	# One name at a time, told, and in the trail.
 	policy 'memory = 100M'
 	expect 0 $how "$WARDFS" run --policy ../limits.policy --allow-missing limit-memory --session "$how-allowed" -- true
-	has "$ERR" "limit 'memory' is not held for the session"
+	has "$ERR" "limit 'memory' is not enforced for the session"
 	expect 0 "$WARDFS" audit show --json --kind session.start "$how-allowed"
 	has "$OUT" '"missing":{"limit-memory":{'
 	# Over sessions: where it was missing and why, and that it held in the others. Control:
@@ -71,8 +71,8 @@ cpus = 1.5'
 memory = 100M
 cpu-time = 1s'
 	expect 0 $how "$WARDFS" run --policy ../limits.policy --session "$how-less" -- true
-	has "$ERR" "limit 'memory' is not held for the session: data of each process by itself"
-	has "$ERR" "limit 'cpu-time' is not held for the session: time of each process by itself"
+	has "$ERR" "limit 'memory' is not enforced for the session: data of each process by itself"
+	has "$ERR" "limit 'cpu-time' is not enforced for the session: time of each process by itself"
 	expect 0 "$WARDFS" audit show --json --kind session.start "$how-less"
 	has "$OUT" '"memory":{"value":104857600,"by":"rlimit"}'
 	has "$OUT" '"cgroups":[]'
@@ -86,7 +86,7 @@ memory = 400M'
 	expect 0 $how "$WARDFS" run --policy ../limits.policy -- python3 -c 'x = bytearray(200 << 20)'
 	# Whole: nobody is warned.
 	expect 0 with "$WARDFS" run --policy ../limits.policy -- true
-	hasnt "$ERR" "is not held"
+	hasnt "$ERR" "is not enforced"
 
 	# Limits that need none of them work as always: the user namespace counts processes.
 	policy 'processes = 20'

@@ -60,7 +60,7 @@ def rewound(fd):
     return os.read(fd, 6) == b"secret"
 
 
-# What a lock locks is a file of the host only where the descriptor is one.
+# A lock reaches a file of the host only through a descriptor of such a file.
 def locked(fd, how):
     how(fd)
     return stat.S_ISREG(os.fstat(fd).st_mode)

@@ -28,6 +28,10 @@ shown = {"question": "q1", "path": "/workspace/.github/ci"}
 digest = hashlib.sha256(json.dumps(shown, separators=(",", ":")).encode()).hexdigest()
 
 
+shown2 = shown | {"more": [{"path": "/workspace/.github/c d"}]}
+digest2 = hashlib.sha256(json.dumps(shown2, separators=(",", ":")).encode()).hexdigest()
+
+
 def done(kind, path, *asked, **more):
     r = {"ring": 1, "kind": kind, "path": path, "verdict": "allow", "rule": "base:4",
          "source": "base", **more}
@@ -51,6 +55,12 @@ def answer(**more):
          "how": "approve", "result": "granted", "scope": "once", "by": "uid 1000",
          "grant": "g0123456789ab", "shown": digest} | more
     return {k: v for k, v in r.items() if v is not None}
+
+
+def joined(*rest, **more):
+    """A question that another path joins, with a grant for each."""
+    return [policy, ask(), ask(detail=shown2, shown=digest2, **more), grant(),
+            grant(grant="g1111111111ab", path="/workspace/.github/c[ ]d"), *rest]
 
 
 def moved(kind, old, new, **more):
@@ -240,12 +250,25 @@ scripts = {
     "create-read": [policy, done("create", "/workspace/docs/x")],
     "remove-guarded": [policy, done("remove", "/workspace/lib/x")],
     "open-asked": [policy, done("open", "/workspace/.github/x", "write")],
+    # What decided.sh puts into sessions of review.
+    "open-asked-staged": [policy, done("open", "/workspace/.github/x", "write"), done("create", "/workspace/.github/y"),
+                          done("remove", "/workspace/.github/x"), done("open", "/workspace/.github/x", "read")],
+    "rename-asked-staged": [policy, moved("rename", "a", ".github/x"), moved("rename", ".github/x", "b"),
+                            moved("link", "a", ".github/z")],
     "open-quoted": [policy, done("open", '/workspace/a"b/secret.x', "read")],
     "use-elsewhere": [policy, ask(), grant(), answer(), use("/workspace/.github/other")],
     "answer-of-yesterday": [policy, grant(request="q1"), answer()],
     "answer-twice": [policy, ask(), grant(), answer(), answer()],
     "answer-other-digest": [policy, ask(), grant(), answer(shown="ab" * 32)],
     "ask-other-digest": [policy, ask(shown="ab" * 32)],
+    "answer-elsewhere": [policy, ask(), grant(path="/workspace/.github/other"), answer()],
+    "answer-wider": [policy, ask(), grant(path="/workspace/.github/*"), answer(scope="path")],
+    "good-wider": [policy, ask(), grant(path="/workspace/.github/*"), answer(scope="pattern")],
+    "good-joined": joined(answer(shown=digest2, grant="g0123456789ab g1111111111ab")),
+    "good-joined-before": joined(answer()),
+    "joined-not-shown": joined(answer(grant="g0123456789ab g1111111111ab")),
+    "joined-other": joined(answer(), path="/workspace/.github/other"),
+    "joined-other-rights": joined(answer(), asked=["write", "exec"]),
     "answer-more-rights": [policy, ask(), grant(asked=["write", "exec"]), answer()],
     "answer-no-grant": [policy, ask(), answer(grant="gffffffffffff")],
     "answer-by-agent": [policy, executed, ask(), grant(), answer()],
@@ -272,7 +295,7 @@ signed = {
                                           more=[use(s.q["path"])]),
     "good-signed-pattern": lambda s: s.trail(
         s.by("ann", answer="pattern", pattern="/workspace/.github/c*"),
-        gives={"path": "/workspace/.github/c*"}),
+        gives={"path": "/workspace/.github/c*"}, scope="pattern"),
     "good-token": lambda s: [demanding(1), grant(**TOKEN, key=public("ann"))],
     "good-ended": lambda s: s.quiet(answer(result="ended", shown=s.sum, **CLOSED)),
     "good-unused": lambda s: s.trail()[:3] + [answer(result="expired", shown=s.sum, **CLOSED)],

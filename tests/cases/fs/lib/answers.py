@@ -77,10 +77,31 @@ def made(kind):
     os.unlink("node")
 
 
-def aligned():
+def told(mask):
     room = ctypes.create_string_buffer(256)
-    system(332, -100, b"file", 0, 0x2000, room)  # statx(2), STATX_DIOALIGN
-    return "told" if struct.unpack_from("I", room.raw, 0)[0] & 0x2000 else "not told"
+    system(332, -100, b"file", 0, mask, room)  # statx(2)
+    return "told" if struct.unpack_from("I", room.raw, 0)[0] & mask else "not told"
+
+
+def marks():
+    """Does stx_attributes_mask have STATX_ATTR_IMMUTABLE?"""
+    room = ctypes.create_string_buffer(256)
+    system(332, -100, b"file", 0, 0x7ff, room)
+    return "told" if struct.unpack_from("Q", room.raw, 56)[0] & 0x10 else "not told"
+
+
+def uncached():
+    os.preadv(fd, [bytearray(1)], 0, 0x80)  # RWF_DONTCACHE
+
+
+def attributes():
+    system(468, -100, b"file", ctypes.create_string_buffer(24), 24, 0)  # file_getattr(2)
+
+
+def executed(number, *args):
+    """No program is there, so the call comes back."""
+    argv = (ctypes.c_char_p * 2)(b"none", None)
+    system(number, *args, argv, (ctypes.c_char_p * 1)(None), 0x1000)  # AT_EMPTY_PATH
 
 
 def nowait():
@@ -95,8 +116,6 @@ def polled():
 
 def flags():
     fcntl.ioctl(fd, 0x80086601, array.array("q", [0]))
-
-
 
 
 def listed():
@@ -122,7 +141,8 @@ tell("FS_IOC_GETFLAGS", flags)
 tell("FALLOC_FL_COLLAPSE_RANGE", lambda: fallocate(8))
 tell("FALLOC_FL_INSERT_RANGE", lambda: fallocate(0x20))
 tell("RWF_NOWAIT", nowait)
-tell("STATX_DIOALIGN", aligned)
+tell("STATX_DIOALIGN", lambda: told(0x2000))
+tell("attributes of statx", marks)
 tell("st_dev", lambda: "a device" if os.major(os.stat("file").st_dev) else "none")
 tell("f_type", lambda: os.popen("stat -f -c %t .").read().strip())
 tell("lseek", lambda: os.lseek(fd, 1 << 62, os.SEEK_SET) and None)
@@ -139,8 +159,18 @@ tell("socket of mode 0", connected)
 tell("character device", lambda: made(stat.S_IFCHR))
 tell("block device", lambda: made(stat.S_IFBLK))
 tell("chroot", lambda: os.chroot("none"))
+tell("quotactl", lambda: system(179, -1, None, 0, None) and None)
 tell("io_uring_setup", lambda: system(425, 0, None) and None)
 tell("/proc/locks", listed)
+# Each program that starts is looked at first, and what is wrong with the call is told as natively.
+tell("execve of a long path", lambda: executed(59, b"/" + b"a/" * 2048))
+tell("execve of no path", lambda: executed(59, None))
+tell("execveat of no descriptor", lambda: executed(322, -1, b""))
+tell("execveat beneath no descriptor", lambda: executed(322, 99, b"none"))
+# Of Linux 6.17 and later.
+tell("RWF_DONTCACHE", uncached)
+tell("STATX_WRITE_ATOMIC", lambda: told(0x10000))
+tell("file_getattr", attributes)
 tell("chown to another id", lambda: os.chown("file", 4711, -1))
 tell("ACL that names another id", acl_for_other)
 for name in "file", "pipe", "socket":

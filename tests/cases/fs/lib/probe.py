@@ -2,8 +2,8 @@
 """probe.py NATIVE GUARDED SECONDS SEED...: the same random system calls in a directory of the file system
 itself and in a guarded one, as the same user. After each call its result or errno is compared, now and then
 every name, mode, size, link count, time that was set, attribute and content. A seed says which calls, in
-which order. SECONDS 0: each seed once, ROUND calls; else further seeds until the time is over. Prints the
-seed and the last calls where something differs that docs/posix.md does not tell.
+which order; one with a w in front of it (w7) chooses among more calls, and so do all further seeds.
+SECONDS 0: each seed once, ROUND calls; else further seeds until the time is over. Prints the seed and the last calls where something differs that docs/posix.md does not tell.
 """
 import ctypes
 import errno
@@ -12,6 +12,7 @@ import mmap
 import os
 import random
 import shutil
+import socket
 import stat
 import struct
 import subprocess
@@ -31,15 +32,16 @@ RENAMES = {"plain": 0, "noreplace": 1, "exchange": 2, "whiteout": 4, "wrong": 6}
 OPENS = [os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DIRECTORY, os.O_NOFOLLOW, os.O_NONBLOCK,
          os.O_SYNC, os.O_NOATIME]
 LOCK = "hhqqi4x"
+OMIT, NOW = (1 << 30) - 2, (1 << 30) - 1  # UTIME_OMIT, UTIME_NOW
+QUERIES = (1025, 1028, 1035)  # F_GETLEASE, F_CREATED_QUERY, F_GET_RW_HINT
 # What differs by a row of docs/posix.md: (call, native, guarded).
 KNOWN = {
     # The kernel asks nobody about pipes.
-    ("open", "EACCES", "pipe"), ("reopen", "EACCES", "pipe"), ("open", "EACCES", "ENXIO"),
-    ("reopen", "EACCES", "ENXIO"),
+    *((call, "EACCES", found) for call in ("open", "reopen", "openat2") for found in ("pipe", "ENXIO")),
     # Of a file that nobody may open again, for a second owner.
     ("lock", "ENOLCK"),
     # A whiteout, where no device may be opened.
-    ("open", "ENXIO", "EACCES"), ("reopen", "ENXIO", "EACCES"), ("truncate", "ENXIO", "EACCES"),
+    *((call, "ENXIO", "EACCES") for call in ("open", "reopen", "openat2", "truncate")),
     # An attribute of a name space that no file system has, of a file that may not be read or
     # written: the guard answers before it looks at the file.
     ("getxattr", "EACCES", "ENOTSUP"), ("fgetxattr", "EACCES", "ENOTSUP"),
@@ -142,7 +144,8 @@ class Calls:
     """Chooses calls: each method draws its arguments once and returns what is done on a side."""
 
     def __init__(self, seed):
-        self.r = random.Random(seed)
+        self.wide = seed[0] == "w"
+        self.r = random.Random(int(seed.lstrip("w")))
 
     def path(self):
         return os.path.join(self.r.choice(DIRS), self.r.choice(NAMES))
@@ -300,6 +303,9 @@ class Calls:
             # Onto itself it may read what it has just written: as the pages of the file lie.
             if os.path.sameopenfile(self.kept(s, to), self.kept(s, slot)):
                 raise OSError(errno.EBADF, "one file")
+            # A pipe gets the page itself: what is written to the file later shows in it, or not.
+            if stat.S_ISFIFO(os.fstat(s.open[to]).st_mode):
+                raise OSError(errno.EBADF, "pages in a pipe")
             return os.sendfile(s.open[to], s.open[slot], at, n)
         return run
 
@@ -507,7 +513,131 @@ class Calls:
         slot = self.slot()
         return lambda s: os.fstatvfs(self.kept(s, slot)).f_namemax
 
+    # Of the seeds with a w alone: others go on to choose as they once did.
+
+    def also_exec(self):
+        """What the files hold is no program."""
+        path, flags = self.path(), self.r.choice((0, 0x100))  # AT_SYMLINK_NOFOLLOW
+        argv = (ctypes.c_char_p * 2)(b"none", None)
+
+        def run(s):
+            pid = os.fork()
+            if pid == 0:
+                LIBC.syscall(322, s.root, path.encode(), argv, argv, flags)  # execveat(2)
+                os._exit(min(ctypes.get_errno(), 255))
+            e = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            raise OSError(e, "execveat")
+        return run
+
+    def also_openat2(self):
+        path, slot, mode = self.path(), self.slot(), self.mode()
+        flags = self.r.choice((os.O_RDONLY, os.O_RDWR, os.O_PATH)) | self.r.choice((0, os.O_CREAT))
+        # RESOLVE_NO_XDEV, _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH, _IN_ROOT, and none
+        how = self.r.choice((1, 2, 4, 8, 16, 1 << 20))
+        mode = mode if flags & os.O_CREAT else 0
+        room = struct.pack("QQQ", flags | os.O_NONBLOCK * (not flags & os.O_PATH), mode & 0o777, how)
+
+        def run(s):
+            # Somebody on this machine mounts or renames while the kernel resolves a "..": try
+            # again (openat2(2)).
+            for left in reversed(range(1000 if how in (8, 16) else 1)):
+                try:
+                    return self.take(s, slot, libc("syscall", 437, s.root, path.encode(), room, 24))
+                except BlockingIOError:
+                    if not left:
+                        raise
+            return None
+        return run
+
+    def also_bind(self):
+        path = self.path()
+
+        def run(s):
+            with socket.socket(socket.AF_UNIX) as end:
+                end.bind(f"/proc/self/fd/{s.root}/{path}")
+        return run
+
+    def also_statx(self):
+        path, flags = self.path(), self.r.choice((0, 0x100, 0x2000, 0x4000))  # AT_STATX_*
+
+        def run(s):
+            room = ctypes.create_string_buffer(256)
+            libc("syscall", 332, s.root, path.encode(), flags, 0x7ff, room)
+            found = struct.unpack_from("IIQIIIHHQQ", room.raw)
+            plain = stat.S_ISREG(found[6])
+            return found[0] & 0x7ff, oct(found[6]), (found[3], found[9]) if plain else 0
+        return run
+
+    def also_preadv2(self):
+        slot, at = self.slot(), self.r.choice((self.at(), -1))
+        # RWF_HIPRI, _DSYNC, _APPEND, _NOAPPEND, and none
+        flags = self.r.choice((0, 1, 2, 0x10, 0x20, 1 << 20))
+
+        def run(s):
+            room = bytearray(5000)
+            return os.preadv(self.kept(s, slot), [room], at, flags), bytes(room)
+        return run
+
+    def also_aio(self):
+        slot, data, at, op = self.slot(), self.data(), self.at(), self.r.randrange(2)
+
+        def run(s):
+            fd = self.kept(s, slot)
+            room = ctypes.create_string_buffer(data if op else 4096, max(len(data), 1) if op else 4096)
+            n = len(data) if op else 4096
+            one = ctypes.create_string_buffer(struct.pack(
+                "QIIHhIQQqQII", 0, 0, 0, op, 0, fd, ctypes.addressof(room), n, at, 0, 0, 0))
+            events, context = ctypes.create_string_buffer(32), ctypes.c_ulong()
+            libc("syscall", 206, 1, ctypes.byref(context))
+            try:
+                libc("syscall", 209, context, 1, (ctypes.c_void_p * 1)(ctypes.addressof(one)))
+                libc("syscall", 208, context, 1, 1, events, None)
+                return struct.unpack_from("q", events.raw, 16)[0], b"" if op else room.raw
+            finally:
+                libc("syscall", 207, context)
+        return run
+
+    def also_fchmodat2(self):
+        path, mode = self.path(), self.mode()
+
+        def run(s):
+            found = os.stat(path, dir_fd=s.root, follow_symlinks=False)
+            libc("syscall", 452, s.root, path.encode(), self.fit(found, mode), 0x100)
+        return run
+
+    def also_utime_parts(self):
+        slot, ns = self.slot(), self.r.randrange(10 ** 9)
+        parts = [self.r.choice((OMIT, NOW, ns, 1 << 31)) for _ in range(2)]
+        room = struct.pack("qqqq", OLD // 10 ** 9, parts[0], OLD // 10 ** 9, parts[1])
+        return lambda s: libc("syscall", 280, self.kept(s, slot), None, room, 0)
+
+    def also_pathconf(self):
+        slot, name = self.slot(), self.r.choice(("PC_NAME_MAX", "PC_PATH_MAX", "PC_PIPE_BUF"))
+        return lambda s: os.fpathconf(self.kept(s, slot), name)
+
+    def also_ioctl(self):
+        slot, what = self.slot(), self.r.choice((0x541B, 2))  # FIONREAD, FIGETBSZ
+
+        def run(s):
+            fd = self.kept(s, slot)
+            # Of a directory FIONREAD would be a call of the file system, and a pipe has no blocks.
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError(errno.ENXIO, "no file")
+            return fcntl.ioctl(fd, what, b"\0" * 8)
+        return run
+
+    def also_fcntl(self):
+        slot, what = self.slot(), self.r.choice(QUERIES)
+        return lambda s: fcntl.fcntl(self.kept(s, slot), what, b"\0" * 8)
+
+    def also_hint(self):
+        slot, room = self.slot(), struct.pack("Q", self.r.randrange(8))
+        return lambda s: fcntl.fcntl(self.kept(s, slot), 1036, room)  # F_SET_RW_HINT
+
     def draw(self):
+        if self.wide and self.r.random() < 0.2:
+            name = self.r.choice([n for n in sorted(dir(self)) if n.startswith("also_")])
+            return name, getattr(self, name)()
         name = self.r.choice([n for n in sorted(dir(self)) if n.startswith("do_")]
                              + ["do_open"] * 8 + ["do_write", "do_pwrite"] * 3)
         return name, getattr(self, name)()
@@ -549,10 +679,10 @@ def probe(sides, seed):
         s.reset()
     for i in range(ROUND):
         name, call = calls.draw()
-        log.append(f"{name[3:]} {told(call)}")
+        name = name.split("_", 1)[1]
+        log.append(f"{name} {told(call)}")
         native, guarded = (outcome(call, s) for s in sides)
-        if native != guarded and ((name[3:], native, guarded) in KNOWN
-                                  or (name[3:], guarded) in KNOWN):
+        if native != guarded and ((name, native, guarded) in KNOWN or (name, guarded) in KNOWN):
             for s in sides:
                 s.close(told_slots(call))
         elif native != guarded:
@@ -571,11 +701,11 @@ def main():
         KNOWN.update(KNOWN_ON_TMPFS)
         for s in sides:
             s.tmpfs = True
-    seconds, seeds = int(sys.argv[3]), [int(seed) for seed in sys.argv[4:]]
+    seconds, seeds = int(sys.argv[3]), sys.argv[4:]
     end, bad, n = time.monotonic() + seconds, [], 0
     os.chdir("/")
     while seeds or time.monotonic() < end:
-        seed = seeds.pop(0) if seeds else random.SystemRandom().randrange(1 << 32)
+        seed = seeds.pop(0) if seeds else f"w{random.SystemRandom().randrange(1 << 32)}"
         n += 1
         if not probe(sides, seed):
             bad.append(seed)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """review.py BACK: what a staged tree promises, seen from inside; BACK is as it was, seen there."""
+import errno
 import fcntl
 import mmap
 import os
@@ -87,3 +88,27 @@ assert not os.path.exists(os.path.join(back, "pipe"))
 # Every name is listed once.
 names = os.listdir(".")
 same(len(names), len(set(names)), "names")
+# A name that no file system of the host's could have is too long everywhere.
+os.mkdir("own")
+for name in ("n" * 256, "own/" + "n" * 256):
+    for what in (lambda n: open(n, "w"), os.mkdir, lambda n: os.rename("pipe", n), os.stat):
+        try:
+            what(name)
+            sys.exit("%d letters" % len(name))
+        except OSError as e:
+            same(e.errno, errno.ENAMETOOLONG, name)
+open("own/" + "n" * 255, "w").close()
+# st_ctime of what is staged changes with its names.
+open("own/a", "w").close()
+os.symlink("a", "own/l")
+os.mkdir("own/d")
+for kind in ("a", "l", "d"):
+    name, last = "own/" + kind, os.lstat("own/" + kind).st_ctime_ns
+    os.rename(name, name + "2")
+    steps = [] if kind == "d" else [lambda: os.link(name + "2", name, follow_symlinks=False),
+                                    lambda: os.unlink(name)]
+    for step in [lambda: None] + steps:
+        step()
+        now = os.lstat(name + "2").st_ctime_ns
+        assert now > last, "%s: no ctime" % kind
+        last = now

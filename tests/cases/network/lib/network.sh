@@ -119,8 +119,8 @@ chmod 666 "$NET/log" "$NET/zone"
 who=$1
 shift
 case $who in
-root) HOME=$WARD_TMP/roothome sh "$@" ;;
-user) as_user "$@" ;;
+root) HOME=$WARD_TMP/roothome sh "$WARD_SRC/tests/cases/network/lib/verified.sh" "$@" ;;
+user) as_user "$WARD_SRC/tests/cases/network/lib/verified.sh" "$@" ;;
 esac
 S
 	mkdir "$TOP/root" "$TOP/user"

@@ -6,6 +6,7 @@ import hellos
 
 HOST = b"Host: other.example\r\n\r\n"
 INNER = b"GET /body HTTP/1.1\r\nConnection: close\r\n" + HOST
+CHUNKED = b"POST /chunks HTTP/1.1\r\nHost: web.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n"
 # A port, and what to send; each piece after an answer to the last, None for the end.
 WAYS = {
     "method": (8080, b"X" * 26 + b" /method HTTP/1.1\r\n" + HOST),
@@ -15,6 +16,7 @@ WAYS = {
     "blanks": (80, b"GET\x1c/blanks\x1dHTTP/1.1\n" + HOST),
     "end": (80, b"GET /end", None),
     "body": (80, b"GET / HTTP/1.1\r\nHost: web.example\r\nContent-Length: %d\r\n\r\n" % len(INNER) + INNER),
+    "trailer": (8082, CHUNKED + b"GET /trailer HTTP/1.1\r\n" + HOST),
     "dot": (80, b"GET /dot HTTP/1.1\r\nHost: web.example.\r\n\r\n"),
     "port": (80, b"GET /port HTTP/1.1\r\nHost: web.example:9999\r\n\r\n"),
     "url": (80, b"GET http://web.example:9999/url HTTP/1.1\r\nHost: web.example\r\n\r\n"),
@@ -23,6 +25,7 @@ WAYS = {
     "mixed": (443, hellos.hello("Other.EXAMPLE")),
     # and some that are none
     "same": (80, b"GET /same HTTP/1.1\r\nHost: web.example:80\r\n\r\n"),
+    "trailed": (8082, CHUNKED + b"\r\n"),
     "upper": (443, hellos.hello("WEB.Example")),
     "good": (443, hellos.retried("web.example", "web.example", hellos.EARLY_DATA)),
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pod by the kubelet's way: asks a runtime over the socket of its CRI (runtime.v1), as crictl does.
 
-cri.py SOCKET run HANDLER POD IMAGE SOURCE [ANNOTATION=VALUE...] -- CMD...
-    a pod in the namespace "team", with one container "main" that has SOURCE at /workspace;
-    prints "POD-ID CONTAINER-ID"
+cri.py SOCKET run HANDLER POD IMAGE SOURCE [ANNOTATION=VALUE... | SOURCE:PATH...] -- CMD...
+    a pod in the namespace "team", with one container "main" that has SOURCE at /workspace, and
+    each other SOURCE at its PATH; prints "POD-ID CONTAINER-ID"
 cri.py SOCKET exec CONTAINER-ID CMD...   prints what it prints; its exit status
 cri.py SOCKET state CONTAINER-ID         created, running or exited
 cri.py SOCKET remove POD-ID
@@ -79,12 +79,15 @@ def main():
     if verb == "run":
         at = args.index("--")
         handler, pod, image, source, *notes = args[:at]
-        notes = [message((1, key), (2, value)) for key, value in (n.split("=", 1) for n in notes)]
+        mounts = [message((1, to), (2, at)) for at, to in (n.split(":") for n in notes if n[0] == "/")]
+        notes = [message((1, key), (2, value))
+                 for key, value in (n.split("=", 1) for n in notes if n[0] != "/")]
         config = message((1, message((1, pod), (2, "uid-" + pod), (3, "team"))), (2, pod),
                          (7, notes), (8, message((1, "/" + pod))))
         pod_id = call("RunPodSandbox", (1, config), (2, handler))[1].decode()
         container = message((1, message((1, "main"))), (2, message((1, image))), (3, args[at + 1:]),
-                            (7, message((1, "/workspace"), (2, source))), (10, notes))
+                            (7, message((1, "/workspace"), (2, source))), (7, mounts),
+                            (10, notes))
         try:
             made = call("CreateContainer", (1, pod_id), (2, container), (3, config))[1].decode()
             call("StartContainer", (1, made))

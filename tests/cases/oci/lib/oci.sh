@@ -98,7 +98,7 @@ host_policy() {
 image() {
 	mkdir -p "$1/bin" "$1/etc" "$1/proc" "$1/dev" "$1/sys" "$1/tmp" "$1/workspace"
 	cp /bin/busybox "$1/bin/busybox"
-	for applet in sh cat id ls sleep touch mkdir rm echo true grep head mount umount ln mv stat kill; do
+	for applet in sh cat id ls sleep touch mkdir rm echo true grep head mount umount ln mv stat kill ip; do
 		ln -s busybox "$1/bin/$applet"
 	done
 	echo root:x:0:0::/:/bin/sh >"$1/etc/passwd"
@@ -138,4 +138,22 @@ oci() {
 
 session_of() {
 	sed -n 's/.*"session":"\([^"]*\)".*/\1/p' "/run/wardfs/oci/$1@"*/session
+}
+
+# The bundle is $b; each container gets a name of its own.
+n=0
+works() { # works TEXT: wardfs-oci runs the bundle, which prints that
+	n=$((n + 1))
+	expect 0 oci run -b "$b" "w$n"
+	has "$OUT" "$1"
+}
+bare() { # bare TEXT: runc alone runs the bundle: the control
+	n=$((n + 1))
+	expect 0 runc --root "$W/plain" run -b "$b" "c$n"
+	has "$OUT" "$1"
+}
+stopped() { # stopped TEXT: wardfs-oci does not, and says why
+	n=$((n + 1))
+	expect 1 oci run -b "$b" "s$n"
+	has "$ERR" "$1"
 }

@@ -24,7 +24,7 @@ for n in (1, 2):
     wait(f"go.{n}")
     # Who asks without a pause fills the socket. Such a question is lost, so it is asked again.
     for i in list(range(10500)) * (4 - n):
-        ask("/".join(sys.argv[2:] + [f"{n}-{i}-".ljust(int(sys.argv[1]), "x")]))
+        ask("/".join(sys.argv[2:] + [f"{n}:{i}:".ljust(int(sys.argv[1]), "x")]))
         if i % 50 == 0:
             time.sleep(0.02)
     print(f"done {n}", flush=True)

@@ -63,7 +63,7 @@ while True:
     elif what == b"m":
         for i in range(int(text)):
             try:
-                os.mkdir(f".github/flood{i}")
+                os.mkdir(f".github/flood{i}:")  # no plain name: each is a question
             except OSError:
                 pass
     open(f"done-{n}", "w", encoding="ascii").close()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exits 0 where a limit stops it at fewer than 40 processes."""
+"""N: exits 0 where a limit stops it at fewer than N processes."""
 import os
+import sys
 
 try:
-    for _ in range(40):
+    for _ in range(int(sys.argv[1])):
         if os.fork() == 0:
             os.read(os.pipe()[0], 1)
 except BlockingIOError:

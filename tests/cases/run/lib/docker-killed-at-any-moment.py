@@ -74,7 +74,7 @@ for i in range(rounds):
                             "sleep", "600"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     seen = {}
-    until = time.monotonic() + random.random() * (3.0 if engine == "runsc" else 1.2)
+    until = time.monotonic() + random.random() * (3.0 if engine in ("runsc", "docker") else 1.2)
     while time.monotonic() < until:
         seen.update(family(run.pid))
         time.sleep(0.02)

@@ -39,7 +39,19 @@ tried("read", lambda: os.pread(reader, 10, 0))
 tried("ruled", lambda: os.pwrite(ruled, b"x", 0))
 tried("shared", lambda: mmap.mmap(both, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ | mmap.PROT_WRITE))
 bus("private", private)
-# The whole directory has another name by then.
+# By then they have another name: by a link, by a move within what is granted. A parent keeps
+# its own.
+names = {}
+for known in ("docs/tied", "docs/tied2"):
+    os.stat(known)
+for how in ("tied", "renamed", "beneath"):
+    names[how] = os.open("docs/out/beneath" if how == "beneath" else f"docs/{how}", os.O_RDWR)
+    tried(how, lambda: os.pwrite(names[how], b"held\n", 0))
+tried("tie", lambda: os.link("docs/tied", "docs/tied-too"))
+tried("untie", lambda: os.unlink("docs/tied"))
+tried("rename", lambda: os.rename("docs/renamed", "docs/renamed-too"))
+tried("parent", lambda: os.rename("docs/out", "docs/out-too"))
+tried("parent-out", lambda: os.rename("docs/out", "src/out"))
 os.rename("src/dir", "src/dir2")
 os.close(os.open(done, os.O_CREAT | os.O_WRONLY))
 while not os.path.exists(go):
@@ -50,5 +62,7 @@ tried("truncate-after", lambda: os.ftruncate(both, 0))
 tried("allocate-after", lambda: os.posix_fallocate(both, 0, 4096))
 tried("read-after", lambda: os.pread(reader, 10, 0))
 tried("proc-after", lambda: os.close(os.open(f"/proc/self/fd/{both}", os.O_RDWR)))
+for how, fd in names.items():
+    tried(f"{how}-after", lambda: os.pwrite(fd, b"EVIL\n", 0))
 tried("ruled-after", lambda: os.pwrite(ruled, b"y", 0))
 bus("private-after", private)

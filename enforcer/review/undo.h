@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of an undo share: undo.c has the order and contents, undo_names.c the names. */
+#pragma once
+
+#include "enforcer/review/applied.h"
+#include "enforcer/review/moved.h"
+#include "enforcer/review/swap.h"
+
+#define WARD_BACK_CHANGED "the project's file has changed since it was applied"
+
+struct ward_undoing {
+	struct ward_undo *u;
+	const bool *wanted; /* of the records; NULL: none is looked for */
+	int undo;
+	struct ward_undo_log log;
+	struct ward_swap_place place;
+	struct ward_review_changes ways; /* the renames, the other way round; v is owned */
+	struct ward_moved moved;	 /* of them */
+	/* The directories that the apply which is undone has renamed; object: 1 + the record. */
+	struct ward_review_changes went; /* v is owned */
+	struct ward_moved gone;		 /* of them */
+};
+
+struct ward_back {
+	struct ward_undoing *w;
+	size_t i;
+	const struct ward_done *d;
+	struct ward_swapping s;
+	char at[PATH_MAX]; /* where the name is by now, if a directory above it went back before */
+};
+
+/* --- of undo.c --- */
+
+/* It is over, and what is to be said; or by an errno of what. */
+void ward_back_end(struct ward_back *b, enum ward_apply_end how, const char *fmt, ...)
+	ward_printf(3, 4);
+void ward_back_errno(struct ward_back *b, int r, const char *what);
+/* By the error of a step (swap.h). */
+void ward_back_fail(struct ward_back *b, int r);
+/* It is as before: at dir and name (NULL: nowhere) stands what stood there. */
+void ward_back_undone(struct ward_back *b, int dir, const char *name);
+/* The same, of an undo that was ended before it could say so, or of somebody else. */
+void ward_back_already(struct ward_back *b, int dir, const char *name, const char *why);
+/* True: nothing is to be done, and it is said. */
+bool ward_back_dry(struct ward_back *b);
+bool ward_back_same(const struct ward_review_base *a, const struct ward_review_base *b);
+/* Is it what stood there before the apply? */
+bool ward_back_stood(const struct ward_back *b, const struct ward_review_base *now, mode_t type);
+
+/* --- of undo_names.c --- */
+
+/* In a dry run: what stands there is the new content of record i, which would have gone before. */
+bool ward_back_goes_first(
+	const struct ward_undoing *w, size_t i, const struct ward_review_base *now);
+void ward_back_mode(struct ward_back *b);
+void ward_back_mkdir(struct ward_back *b);
+void ward_back_rmdir(struct ward_back *b);
+void ward_back_renamed(struct ward_back *b);
