@@ -18,6 +18,7 @@
 #include "enforcer/ipc/helper.h"
 #include "enforcer/policy/policy.h"
 #include "fs/base/caller_names.h"
+#include "fs/base/made_files.h"
 #include "fs/base/user_shares.h"
 
 struct fuse_session;
@@ -90,9 +91,10 @@ struct ward_fs {
 
 	struct ward_grants *grants; /* of the session (policy/grants.h) */
 
-	struct ward_shares *shares; /* NULL: one owner is served */
-	struct ward_moves *moves;   /* NULL: in tests that need none */
-	struct ward_host_ids *host; /* NULL: nobody registers for us (host_ids.h) */
+	struct ward_shares *shares;  /* NULL: one owner is served */
+	struct ward_moves *moves;    /* NULL: in tests that need none */
+	struct ward_host_ids *host;  /* NULL: nobody registers for us (host_ids.h) */
+	struct ward_made_files made; /* of use with host alone */
 
 	atomic_int n_waiters; /* threads that wait for a lock (ops_lock.c) */
 	/* Of POSIX locks (lock_count.h). */

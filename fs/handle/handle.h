@@ -47,6 +47,7 @@ struct ward_handle {
 	int lock_fd; /* what locks are taken on, if that is not fd; else -1 (ward_handle_locks()) */
 	unsigned refs;
 	bool is_dir;
+	bool made;	  /* by CREATE, for this handle */
 	bool append_only; /* the policy gives no more: fd is O_APPEND whatever the client says */
 	bool fresh;	/* append_only, made by CREATE without O_APPEND: written at its end only */
 	bool writing;	/* counted in the node's n_writing */

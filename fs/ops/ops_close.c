@@ -2,6 +2,7 @@
 /* Files flushed, written to disk and released. */
 #include <errno.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fs/kernel/forget_queue.h"
@@ -47,6 +48,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 {
 	struct ward_handle *h = ward_handle_from(fi->fh);
 	struct ward_op op = {.tree = fuse_req_userdata(req), .req = req};
+	struct stat st;
 
 	/* The replayer's (ops_replay.c): nothing was opened. */
 	if (fi->fh == WARD_REPLAY_FH) {
@@ -62,6 +64,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	/* Nobody waits for the answer; a trail that failed fails the next operation. */
 	if (ward_record_close(&op, h) < 0)
 		op.action = "close";
+	if (h->made && op.tree->fs->host && fstat(h->fd, &st) == 0)
+		ward_made_ended(&op.tree->fs->made, h->pid, st.st_size);
 	ward_lock_drop_handle(op.tree, h);
 	ward_handle_release(op.tree->nodes, h);
 	(void)fuse_reply_err(req, 0);

@@ -109,8 +109,9 @@ static const char *no_passthrough(
 	if (weak)
 		return "the file may be appended to: a mapping past us could write anywhere";
 	if (id <= 0)
-		return tree->fs->host ? "wardfs-hostd registers what is written to, or large"
-				      : "the kernel refused passthrough for this file";
+		return tree->fs->host
+			       ? "wardfs-hostd registers what is written to, or large; not each of many small new files"
+			       : "the kernel refused passthrough for this file";
 	return "another handle of the file is cached, and they must agree";
 }
 
@@ -127,6 +128,9 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	const bool rated = ward_quota_has_rate(tree, h->quota);
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
 	const bool swaps = ward_backing_may_stage(h->fd);
+	/* One that registers costs more than a small file is worth. */
+	const bool small =
+		h->made && tree->fs->host && ward_made_will_be_small(&tree->fs->made, h->pid);
 	int32_t id = 0;
 
 	*ret_id = 0;
@@ -144,7 +148,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		weak = !node->n_pass;
 		pthread_mutex_unlock(&tree->nodes->lock);
 	}
-	if (tree->passthrough && !weak && !rated && !h->committed && !swaps &&
+	if (tree->passthrough && !weak && !rated && !h->committed && !swaps && !small &&
 		tree->fs->hash == WARD_HASH_NONE)
 		id = ward_backing_id(tree, node, h->fd, acc);
 	if (id < 0)
@@ -245,6 +249,7 @@ int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_ope
 	h->rights = o->granted;
 	ward_op_hold(op, h);
 	h->pid = op->pid;
+	h->made = o->made;
 	h->flags = w->acc | (o->flags & O_APPEND);
 	h->append_only = w->acc != O_RDONLY && !(o->granted & WARD_RIGHT_WRITE);
 	h->fresh = h->append_only && !(o->flags & O_APPEND);
@@ -630,7 +635,7 @@ static int do_create(struct ward_op *op, struct ward_node *parent, const char *n
 	const struct ward_want w = ward_want_from_flags(flags, true);
 	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
 	ward_cleanup_fd int fd = -1;
-	struct ward_opened opened = {.flags = flags, .use = &use};
+	struct ward_opened opened = {.flags = flags, .made = true, .use = &use};
 	struct ward_node *node = NULL;
 	struct ward_decision by = {.verdict = WARD_VERDICT_DENY};
 	struct ward_keep keep;

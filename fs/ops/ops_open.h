@@ -30,6 +30,7 @@ struct ward_want ward_want_from_flags(int flags, bool fresh);
 struct ward_opened {
 	int fd;
 	int flags; /* of open(2) */
+	bool made; /* it is new */
 	uint32_t granted;
 	struct ward_quota_use *use;
 	const struct stat *committed; /* as it was decided; NULL: no secret */

@@ -66,7 +66,7 @@ static int make(struct ward_op *op, struct ward_node *parent, const struct fuse_
 {
 	const struct ward_want w = ward_want_from_flags((int)in->flags, true);
 	ward_cleanup(ward_quota_use_end) struct ward_quota_use use = {op->tree->fs->quotas, NULL};
-	struct ward_opened opened = {.flags = (int)in->flags, .use = &use};
+	struct ward_opened opened = {.flags = (int)in->flags, .made = true, .use = &use};
 	struct ward_record_paths paths;
 	struct ward_decision by = {.verdict = WARD_VERDICT_DENY};
 	ward_cleanup_fd int fd = -1;

@@ -140,6 +140,12 @@ cat >"$HOME/p/loop" <<'EOF'
 exec 3<large 4<small 5<tool
 echo one >made
 exec 6<>made 7>>more
+for i in 1 2 3 4 5; do
+	echo $i >of-many
+	rm of-many
+done
+exec 8>of-many
+head -c 300000 /dev/zero >by-another
 touch ready
 n=0
 while [ ! -e end ]; do
@@ -158,7 +164,8 @@ printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$HOME/own.policy
 owner "$WARDFS" run --policy ../own.policy -- sh loop >run.out 2>&1 &
 session=$!
 wait_until 120 test -e "$HOME/p/ready" || fail "$(cat run.out)"
-for pair in large:passthrough small:cached tool:cached made:passthrough more:passthrough; do
+for pair in large:passthrough small:cached tool:cached made:passthrough more:passthrough \
+	of-many:cached; do
 	[ "$(how "${pair%:*}" | sort -u)" = "${pair#*:}" ] || fail "$pair: $(how "${pair%:*}")"
 done
 
