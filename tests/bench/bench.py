@@ -4,8 +4,8 @@
 
 Every environment has its own copy of the same data on the same file system, warm in the page cache.
 "cold" means a mount that was just made. The rounds are interleaved: each section runs natively, on
-its peers (bindfs and fuse-overlayfs, where installed) and in a session, in changing order, then the next round begins. A ratio is
-that of the medians. Nothing here passes or fails.
+its peers (bindfs, fuse-overlayfs and bubblewrap, where installed) and in a session, in changing
+order, then the next round begins. A ratio is that of the medians. Nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -23,6 +23,7 @@ import time
 import driver
 import projects
 import replay
+import workloads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Row: (section, what it is called in the table, the ratio to reach as root on a quiet machine).
@@ -46,6 +47,12 @@ ROWS = {
     "sqlite": ("sqlite", f"sqlite, {driver.INSERTS} inserts", 2.4),
     "sqlite-sync": ("sqlite", f"sqlite, {driver.SYNCED} inserts, on disk each", 2.4),
     "npm-ci": ("npm", f"npm ci, {projects.NPM_PACKAGES} packages", 1.4),
+    "git-clone": ("clone", f"git clone of {workloads.CLONED_DIRS * workloads.CLONED_FILES:,} files", None),
+    "rg-cold": ("search", f"rg over {workloads.SEARCHED_DIRS * workloads.SEARCHED_FILES:,} files, cold", None),
+    "rg-warm": ("search", f"rg over {workloads.SEARCHED_DIRS * workloads.SEARCHED_FILES:,} files, warm", None),
+    "cargo-build": ("cargo", "cargo build of a small crate", None),
+    "pytest": ("pytest", f"pytest, {workloads.PYTEST_MODULES * workloads.PYTEST_TESTS} tests", None),
+    "vite-build": ("vite", f"vite build of {workloads.VITE_MODULES} modules", None),
     "start": ("start", "start of `-- true`, ms", None),
     "policy": ("policy", "policy of 10, 1,000, 10,000 rules", None),
     "trail": ("trail", "records to disk, verification", None),
@@ -94,7 +101,9 @@ def small_files(top, dirs, files):
 
 def prepare(section, where):
     os.makedirs(where)
-    if section == "open":
+    if section in workloads.PREPARE:
+        workloads.PREPARE[section](where)
+    elif section == "open":
         small_files(f"{where}/data", driver.OPEN_DIRS, driver.OPEN_FILES)
     elif section == "find":
         small_files(f"{where}/data", 400, 50)
@@ -140,6 +149,17 @@ class Native:
     def run(self, where, argv):
         return subprocess.run(argv, cwd=where, check=True, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE).stdout
+
+
+class Bwrap(Native):
+    """The sandbox alone, with no file system in between."""
+    name = "bwrap"
+
+    def __init__(self, _scratch):
+        pass
+
+    def run(self, where, argv):
+        return super().run(where, [*BWRAP[:-1], "--chdir", "/workspace", "--"] + argv)
 
 
 class Mounted:
@@ -318,7 +338,7 @@ class Denials(Guarded):
         return super().run(where, argv)
 
 
-PEERS = (Bindfs, FuseOverlayfs)
+PEERS = (Bindfs, FuseOverlayfs, Bwrap)
 # Rows that are measured once more in a session of which one thing is left out: what that thing
 # costs, in percent, and what it may.
 LESS = (("tar-x", "unwatched", "watches on the backing", 5),
@@ -491,12 +511,14 @@ def measure(options, scratch, sections):
             data[section, e.name] = where = os.path.join(scratch, e.name, section)
             prepare(section, where)
             if section not in ALONE:
-                shutil.copy(os.path.join(options.build, "tests/bench/bench_work"), where + "/.work")
-                shutil.copy(os.path.join(HERE, "driver.py"), where + "/.driver.py")
+                os.mkdir(where + "/.bench")
+                shutil.copy(os.path.join(options.build, "tests/bench/bench_work"), where + "/.bench/work")
+                for name in ("driver.py", "workloads.py"):
+                    shutil.copy(os.path.join(HERE, name), where + "/.bench")
                 if section == "git-status":
                     # The index keeps what stat said; each environment's is its own.
                     with open(where + "/.git/info/exclude", "a", encoding="ascii") as f:
-                        f.write("/.work\n/.driver.py\n")
+                        f.write("/.bench\n")
                     e.run(where, ["git", "status"])
     for number in range(options.rounds):
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
@@ -507,7 +529,7 @@ def measure(options, scratch, sections):
                 if section in ALONE:
                     continue
                 warm(where)
-                out = e.run(where, ["/usr/bin/python3", ".driver.py", "./.work", section])
+                out = e.run(where, ["/usr/bin/python3", "-B", ".bench/driver.py", ".bench/work", section])
                 for line in out.splitlines():
                     row, seconds = line.split()
                     times.setdefault(row, {}).setdefault(e.name, []).append(float(seconds))
@@ -559,7 +581,7 @@ def table(times, wanted):
     """Prints the rows; returns them with medians and ratios for --json."""
     result = {}
     names = {name for values in times.values() for name in values}
-    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", "bindfs", "fuse-overlayfs")
+    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", "bindfs", "fuse-overlayfs", "bwrap")
                if n in names or n not in ("io_uring", "rootless", "hostd")]
     print(f"{'':34} {'native':>10} " + " ".join(f"{n[-9:]:>9}" for n in columns)
           + f" {'to reach':>9}")
@@ -693,6 +715,9 @@ def main():
     wanted = options.rows.split(",") if options.rows else list(ROWS)
     if not shutil.which("npm"):
         wanted = [row for row in wanted if row != "npm-ci"]
+    for row in [row for row in wanted if row in ROWS and workloads.missing(ROWS[row][0])]:
+        print(f"{row}: {workloads.missing(ROWS[row][0])}", file=sys.stderr)
+        wanted.remove(row)
     unknown = [row for row in wanted if row not in ROWS]
     if unknown or options.rounds < 1:
         parser.error(f"no row is called {unknown[0]}" if unknown else "--rounds is at least 1")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""draw.py BENCH.json: the picture and the table of docs/performance.md.
+"""draw.py BENCH.json: the picture and the tables of docs/performance.md.
 
-Takes what `bench.py --json` wrote; writes docs/performance.svg, and between the two marks of
-docs/performance.md the table and what machine it was. The axis is logarithmic: 1 is native speed.
+Takes what `bench.py --json` wrote; writes docs/performance.svg, and between the marks of
+docs/performance.md what people run, each operation, and what machine it was. The axis is
+logarithmic: 1 is native speed.
 """
 import html
 import json
@@ -25,7 +26,13 @@ STYLE = """
   .native { stroke: #f0f6fc } .back { fill: #0d1117 }
   .guarded { fill: #4493f8 } .bindfs { fill: #d29922 } .fuse-overlayfs { fill: #656c76 } }
 """
-MARKS = ("<!-- figures -->\n", "<!-- end of figures -->\n")
+# What people run; all other rows are single operations.
+WORK = ("c-build", "cargo-build", "npm-ci", "vite-build", "pytest", "git-clone", "git-status-warm", "rg-cold",
+        "rg-warm")
+COLUMNS = {"guarded": "wardfs", "rootless": "as an ordinary user", "hostd": "with `wardfs-hostd`",
+           "bindfs": "bindfs", "fuse-overlayfs": "fuse-overlayfs", "bwrap": "bubblewrap"}
+MARKS = {"work": ("<!-- work -->\n", "<!-- end of work -->\n"),
+         "figures": ("<!-- figures -->\n", "<!-- end of figures -->\n")}
 
 
 def number(ratio):
@@ -69,17 +76,28 @@ def svg(rows):
             + "\n".join([legend, *grid, *body]) + "\n</svg>\n")
 
 
-def table(bench, rows):
+def machine_line(bench):
     machine = bench["machine"]
-    lines = [f'Linux {machine["kernel"].split("-")[0]}, {machine["cpus"]} virtual CPUs, '
-             f'{"quiet" if machine["quiet"] else "not quiet"}; as {"root" if machine["root"] else "an ordinary user"}'
-             f'; trail on (`log = opens`); median of {bench["rounds"]} interleaved rounds.', "",
-             "| | native | wardfs | bindfs | fuse-overlayfs | to reach |", "|---|---|---|---|---|---|"]
+    return (f'Linux {machine["kernel"].split("-")[0]}, {machine["cpus"]} virtual CPUs, '
+            f'{"quiet" if machine["quiet"] else "not quiet"}; trail on (`log = opens`); '
+            f'median of {bench["rounds"]} interleaved rounds.')
+
+
+def ratios(rows, goals):
+    columns = [c for c in COLUMNS if any(c in row["ratio"] for row in rows.values())]
+    head = ["", "native", *(COLUMNS[c] for c in columns), *(["to reach"] if goals else [])]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for name, row in rows.items():
-        goal = ROWS[name][2]
-        lines.append(f'| {ROWS[name][1]} | {row["median"]["native"]:.3f} s | ' +
-                     " | ".join(number(row["ratio"][s]) if s in row["ratio"] else "–" for s in SERIES)
-                     + f' | {"≤ " + str(goal) if goal else ""} |')
+        cells = [ROWS[name][1], f'{row["median"]["native"]:.3f} s',
+                 *(number(row["ratio"][c]) if c in row["ratio"] else "–" for c in columns)]
+        if goals:
+            cells.append(f"≤ {ROWS[name][2]}" if ROWS[name][2] else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def table(bench, rows):
+    lines = [machine_line(bench), "", *ratios(rows, True)]
     start = bench["rows"].get("start")
     if start:
         ms = start["median_ms"]
@@ -97,15 +115,18 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as f:
         bench = json.load(f)
     rows = {name: row for name, row in bench["rows"].items() if name in ROWS and name not in ALONE}
+    work = {name: rows.pop(name) for name in WORK if name in rows}
     page = os.path.join(DOCS, "performance.md")
     with open(page, encoding="utf-8") as f:
         text = f.read()
-    before, rest = text.split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
+    for name, made in (("work", "\n".join(ratios(work, False)) + "\n"), ("figures", table(bench, rows))):
+        before, rest = text.split(MARKS[name][0])
+        after = rest.split(MARKS[name][1])[1]
+        text = before + MARKS[name][0] + made + MARKS[name][1] + after
     with open(os.path.join(DOCS, "performance.svg"), "w", encoding="utf-8") as f:
-        f.write(svg(rows))
+        f.write(svg(work | rows))
     with open(page, "w", encoding="utf-8") as f:
-        f.write(before + MARKS[0] + table(bench, rows) + MARKS[1] + after)
+        f.write(text)
 
 
 if __name__ == "__main__":

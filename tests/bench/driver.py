@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """driver.py WORK SECTION: runs the rows of one section of the bench in the current directory.
 
-Runs alike on the bare file system, on a peer and in a session; prints a line "ROW SECONDS" a row.
+The sections of workloads.py among them. Runs alike on the bare file system, on a peer and in a session; prints a line "ROW SECONDS" a row.
 The first pass over a fresh mount is the cold one. WORK is the program bench_work.
 """
+import functools
 import os
 import shutil
 import subprocess
 import sys
 import time
+
+import workloads
 
 OPEN_DIRS, OPEN_FILES = 100, 100
 WRITE_BYTES = 192 << 20
@@ -92,7 +95,8 @@ def npm():
 
 
 SECTIONS = {"find": find, "open": opens, "git-status": git, "tar": tar, "io": io, "quota": quota,
-            "c-build": build, "sqlite": sqlite, "npm": npm}
+            "c-build": build, "sqlite": sqlite, "npm": npm,
+            **{name: functools.partial(run, row) for name, run in workloads.SECTIONS.items()}}
 
 if __name__ == "__main__":
     SECTIONS[sys.argv[2]]()
