@@ -128,9 +128,11 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	const bool rated = ward_quota_has_rate(tree, h->quota);
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
 	const bool swaps = ward_backing_may_stage(h->fd);
-	/* One that registers costs more than a small file is worth. */
-	const bool small =
-		h->made && tree->fs->host && ward_made_will_be_small(&tree->fs->made, h->pid);
+	/* Registering costs more than a small file is worth, and brings nothing where each write
+	 * comes here anyway. */
+	const bool dear =
+		tree->fs->host &&
+		(counted || (h->made && ward_made_will_be_small(&tree->fs->made, h->pid)));
 	int32_t id = 0;
 
 	*ret_id = 0;
@@ -148,7 +150,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		weak = !node->n_pass;
 		pthread_mutex_unlock(&tree->nodes->lock);
 	}
-	if (tree->passthrough && !weak && !rated && !h->committed && !swaps && !small &&
+	if (tree->passthrough && !weak && !rated && !h->committed && !swaps && !dear &&
 		tree->fs->hash == WARD_HASH_NONE)
 		id = ward_backing_id(tree, node, h->fd, acc);
 	if (id < 0)

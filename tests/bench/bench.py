@@ -68,6 +68,7 @@ ROWS = {
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
 DENIALS = "[policy]\nversion = 1\nextends = medium\n[audit]\nlog = denials\n"
+FREE = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = none\n"
 QUOTA = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = 4G\n"
 ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
@@ -120,9 +121,8 @@ def prepare(section, where):
         with open(f"{where}/data", "wb") as f:
             for _ in range(IO_BYTES >> 20):
                 f.write(os.urandom(1 << 20))
-        if section == "quota":
-            with open(os.path.join(where, POLICY), "w", encoding="ascii") as f:
-                f.write(QUOTA)
+        with open(os.path.join(where, POLICY), "w", encoding="ascii") as f:
+            f.write(QUOTA if section == "quota" else FREE)
     elif section == "c-build":
         projects.c_project(where)
     elif section == "replay":
