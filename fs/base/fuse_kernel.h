@@ -13,6 +13,9 @@
 /* OPEN and CREATE replies: read and write go to the backing file (7.40). */
 #define WARD_FOPEN_PASSTHROUGH (1U << 7)
 
+/* The most data of one READ, WRITE or listing that we ask for in INIT (max_write, max_pages). */
+#define WARD_FUSE_MESSAGE_DATA (1U << 20)
+
 /* INIT, second word of flags: bit 37 of the whole (7.40). */
 #define WARD_FUSE_PASSTHROUGH_FLAG2 (1U << 5)
 

@@ -16,8 +16,8 @@
 #include "fs/watch/backing_watch.h"
 #include "fs/watch/keep_time.h"
 
-/* No kernel asks for more (max_pages * 4096). */
-#define REPLY_MAX (1U << 20)
+/* The kernel asks for no more (INIT). */
+#define REPLY_MAX WARD_FUSE_MESSAGE_DATA
 
 /* Opens a directory to list it: the policy and the owner's rights on the backing decide. */
 static int open_dir(struct ward_op *op, struct ward_node *node, struct ward_handle **ret)

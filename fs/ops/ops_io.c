@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/base/fuse_kernel.h"
 #include "fs/base/request_turn.h"
 #include "fs/kernel/answer_later.h"
 #include "fs/kernel/forget_queue.h"
@@ -18,8 +19,8 @@
 #include "fs/resolve/secret_facts.h"
 
 #define IO_STACK (64U << 10)
-/* The kernel asks for at most max_pages * 4096 (INIT). */
-#define IO_MAX (1U << 20)
+/* The kernel asks for at most max_pages (INIT). */
+#define IO_MAX WARD_FUSE_MESSAGE_DATA
 
 /* What it was opened with: a policy that came into force since may have taken it. */
 static uint32_t reads(const struct ward_handle *h)

@@ -40,6 +40,9 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
 	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
+	/* libfuse asks for 256 pages, which is more where they are larger than 4 KiB. */
+	if (conn->max_write > WARD_FUSE_MESSAGE_DATA)
+		conn->max_write = WARD_FUSE_MESSAGE_DATA;
 }
 
 /* What libfuse 3.14 cannot say in its INIT reply. */

@@ -22,7 +22,7 @@
 #include "fs/serve/transport_uring.h"
 
 /* The largest message: max_write and its headers (libfuse: FUSE_BUFFER_HEADER_SIZE, a page). */
-#define MESSAGE_MAX ((1U << 20) + 4096U)
+#define MESSAGE_MAX (WARD_FUSE_MESSAGE_DATA + 4096U)
 /* On a quiet virtual machine a sleep shorter than this costs more than the wait. */
 #define SPIN_NS 50000U
 /* CPUs are kept awake after this many requests with gaps below FLOW_NS, until IDLE_MS without. */
