@@ -19,8 +19,6 @@
 
 #include "enforcer/base/cleanup.h"
 
-/* The data area begins on a page, which has up to 64 KiB on arm64; no more of it is touched. */
-#define HEADER_BYTES 65536U
 #define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
 #define RING_MAX ((size_t)1 << 30)
 #define RING_MAGIC UINT64_C(0x33676e6972647277) /* "wrdring3" */
@@ -52,7 +50,7 @@ struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 	_Atomic uint32_t waiters;	      /* producers that wait for room */
 	_Atomic uint32_t durable_waiters;     /* and for the disk */
 };
-static_assert(sizeof(struct shared) <= HEADER_BYTES, "the header");
+static_assert(sizeof(struct shared) <= WARD_RING_HEADER_BYTES, "the header");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "shared with a process");
 
 struct record {
@@ -92,7 +90,7 @@ int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err)
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "ring: memfd_create");
 	/* The data area comes as it is used (make_sure()): most sessions use a little of it. */
-	if (ftruncate(fd, (off_t)(HEADER_BYTES + bytes)) < 0)
+	if (ftruncate(fd, (off_t)(WARD_RING_HEADER_BYTES + bytes)) < 0)
 		return ward_err_sys(err, -errno, "ring of %zu bytes", bytes);
 	struct shared sh = {.magic = RING_MAGIC, .bytes = bytes};
 	if (pwrite(fd, &sh, sizeof(sh), 0) != (ssize_t)sizeof(sh))
@@ -106,17 +104,17 @@ int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err)
 /* Maps the header and the data area twice behind it. */
 static int map(int fd, size_t bytes, uint8_t **ret)
 {
-	uint8_t *base = mmap(NULL, HEADER_BYTES + 2 * bytes, PROT_NONE,
+	uint8_t *base = mmap(NULL, WARD_RING_HEADER_BYTES + 2 * bytes, PROT_NONE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 	const int prot = PROT_READ | PROT_WRITE;
 	const int flags = MAP_SHARED | MAP_FIXED;
-	if (mmap(base, HEADER_BYTES + bytes, prot, flags, fd, 0) == MAP_FAILED ||
-		mmap(base + HEADER_BYTES + bytes, bytes, prot, flags, fd, HEADER_BYTES) ==
-			MAP_FAILED) {
+	if (mmap(base, WARD_RING_HEADER_BYTES + bytes, prot, flags, fd, 0) == MAP_FAILED ||
+		mmap(base + WARD_RING_HEADER_BYTES + bytes, bytes, prot, flags, fd,
+			WARD_RING_HEADER_BYTES) == MAP_FAILED) {
 		int r = -errno;
-		munmap(base, HEADER_BYTES + 2 * bytes);
+		munmap(base, WARD_RING_HEADER_BYTES + 2 * bytes);
 		return r;
 	}
 	*ret = base;
@@ -130,9 +128,9 @@ int ward_ring_open(int fd, int wake_fd, struct ward_ring **ret, struct ward_err 
 	if (fstat(fd, &st) < 0)
 		return ward_err_sys(err, -errno, "ring: fstat");
 	int have = fcntl(fd, F_GET_SEALS);
-	size_t bytes = (size_t)st.st_size - HEADER_BYTES;
-	if (have < 0 || (have & seals) != seals || st.st_size <= HEADER_BYTES || bytes < RING_MIN ||
-		bytes > RING_MAX || (bytes & (bytes - 1)) != 0)
+	size_t bytes = (size_t)st.st_size - WARD_RING_HEADER_BYTES;
+	if (have < 0 || (have & seals) != seals || st.st_size <= WARD_RING_HEADER_BYTES ||
+		bytes < RING_MIN || bytes > RING_MAX || (bytes & (bytes - 1)) != 0)
 		return ward_err_set(err, -EINVAL, "ring: not a sealed ring");
 	struct ward_ring *r = calloc(1, sizeof(*r));
 	if (!r)
@@ -144,7 +142,7 @@ int ward_ring_open(int fd, int wake_fd, struct ward_ring **ret, struct ward_err 
 		return ward_err_sys(err, e, "ring: mmap");
 	}
 	r->sh = (struct shared *)base;
-	r->data = base + HEADER_BYTES;
+	r->data = base + WARD_RING_HEADER_BYTES;
 	r->bytes = bytes;
 	r->mask = bytes - 1;
 	r->wake_fd = wake_fd;
@@ -165,7 +163,7 @@ void ward_ring_close(struct ward_ring *r)
 	if (!r)
 		return;
 	pthread_mutex_destroy(&r->lock);
-	munmap(r->sh, HEADER_BYTES + 2 * r->bytes);
+	munmap(r->sh, WARD_RING_HEADER_BYTES + 2 * r->bytes);
 	free(r);
 }
 

@@ -37,6 +37,9 @@ struct ward_ring; /* one process' handle on a ring */
 
 /* Default size of the data area: a power of two, > 60 records of the largest size. */
 #define WARD_RING_BYTES (1U << 20)
+/* Where the data area begins in the file: on a page, which has up to 64 KiB on arm64. Of the header
+ * only the beginning is ever touched. */
+#define WARD_RING_HEADER_BYTES 65536U
 
 /* Makes the ring: a sealed memfd, close-on-exec. Its memory comes as it is used. */
 int ward_ring_create(size_t bytes, int *ret_fd, struct ward_err *err) ward_must_check;

@@ -20,7 +20,6 @@
 #include "tests/support/suite.h"
 
 #define SMALL_RING ((size_t)64 << 10)
-#define HEADER 65536U /* ring.c */
 #define HEADER_WRITE_POS 64U
 #define DEADLINE_MS 30000 /* a test that hangs fails; no test measures time */
 
@@ -251,7 +250,7 @@ START_TEST(a_ring_is_sealed_and_checked)
 	ck_assert_int_eq(ward_ring_create(0, &fd, NULL), -EINVAL);
 	ck_assert_int_eq(ward_ring_create(SMALL_RING, &fd, NULL), 0);
 	ck_assert_int_eq(ftruncate(fd, 0), -1);
-	ck_assert_int_eq(ftruncate(fd, HEADER + SMALL_RING * 2), -1);
+	ck_assert_int_eq(ftruncate(fd, WARD_RING_HEADER_BYTES + SMALL_RING * 2), -1);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	ck_assert_int_eq(ward_ring_open(fd, -1, &r, NULL), 0);
 	ward_ring_close(r);
@@ -259,7 +258,7 @@ START_TEST(a_ring_is_sealed_and_checked)
 	ck_assert_int_eq(ward_ring_open(fd, -1, &r, NULL), -EINVAL);
 	close(fd);
 	fd = memfd_create("t", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	ck_assert_int_eq(ftruncate(fd, HEADER + SMALL_RING), 0);
+	ck_assert_int_eq(ftruncate(fd, WARD_RING_HEADER_BYTES + SMALL_RING), 0);
 	ck_assert_int_eq(ward_ring_open(fd, -1, &r, NULL), -EINVAL); /* could shrink under us */
 	close(fd);
 }
@@ -575,7 +574,8 @@ END_TEST
 
 static uint8_t *raw_map(const struct pair *p)
 {
-	uint8_t *m = mmap(NULL, HEADER + SMALL_RING, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+	uint8_t *m = mmap(NULL, WARD_RING_HEADER_BYTES + SMALL_RING, PROT_READ | PROT_WRITE,
+		MAP_SHARED, p->fd, 0);
 	ck_assert_ptr_ne(m, MAP_FAILED);
 	return m;
 }
@@ -607,14 +607,14 @@ START_TEST(a_producer_that_dies_before_the_commit_leaves_nothing)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		uint32_t size = 32;
-		uint8_t *rec = m + HEADER + (pos & (SMALL_RING - 1));
+		uint8_t *rec = m + WARD_RING_HEADER_BYTES + (pos & (SMALL_RING - 1));
 		memcpy(rec + 8, &size, 4);
 		_exit(0);
 	}
 	int status = 0;
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(get_any(p.reader), 0);
-	munmap(m, HEADER + SMALL_RING);
+	munmap(m, WARD_RING_HEADER_BYTES + SMALL_RING);
 	pair_free(&p);
 }
 END_TEST
@@ -623,7 +623,7 @@ START_TEST(a_spoiled_record_is_told_and_passed_over)
 {
 	struct pair p = pair_new(SMALL_RING);
 	uint8_t *m = raw_map(&p);
-	uint8_t *data = m + HEADER;
+	uint8_t *data = m + WARD_RING_HEADER_BYTES;
 	const struct {
 		size_t off;
 		uint32_t v;
@@ -653,7 +653,7 @@ START_TEST(a_spoiled_record_is_told_and_passed_over)
 	ck_assert_int_eq(ward_ring_put(p.producer, &ev), -EIO);
 	ward_ring_fail(p.reader, false);
 	ck_assert_int_eq(ward_ring_put(p.producer, &ev), -EIO);
-	munmap(m, HEADER + SMALL_RING);
+	munmap(m, WARD_RING_HEADER_BYTES + SMALL_RING);
 	pair_free(&p);
 }
 END_TEST
@@ -665,14 +665,14 @@ START_TEST(scribbling_never_harms_the_reader)
 	unsigned seed = 20251;
 	for (int round = 0; round < 300; round++) {
 		pair_free(&p);
-		munmap(m, HEADER + SMALL_RING);
+		munmap(m, WARD_RING_HEADER_BYTES + SMALL_RING);
 		p = pair_new(SMALL_RING);
 		m = raw_map(&p);
 		for (uint64_t i = 0; i < 20; i++)
 			put_number(p.producer, i, 50);
 		for (int k = 0; k < 40; k++) {
 			size_t at = (size_t)rand_r(&seed) % ((size_t)20 * 128);
-			m[HEADER + at] = (uint8_t)rand_r(&seed);
+			m[WARD_RING_HEADER_BYTES + at] = (uint8_t)rand_r(&seed);
 		}
 		if (round % 3 == 0)
 			m[HEADER_WRITE_POS + (size_t)rand_r(&seed) % 8] = (uint8_t)rand_r(&seed);
@@ -691,7 +691,7 @@ START_TEST(scribbling_never_harms_the_reader)
 		}
 		ck_assert_int_lt(seen, 100000);
 	}
-	munmap(m, HEADER + SMALL_RING);
+	munmap(m, WARD_RING_HEADER_BYTES + SMALL_RING);
 	pair_free(&p);
 }
 END_TEST

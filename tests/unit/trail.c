@@ -362,13 +362,14 @@ END_TEST
 START_TEST(a_spoiled_ring_leaves_a_gap_and_spares_the_others)
 {
 	struct session s = session_new("spoiled");
-	uint8_t *m = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, s.ring_fd[1], 0);
+	uint8_t *m = mmap(NULL, WARD_RING_HEADER_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+		s.ring_fd[1], 0);
 	put_kind(&s, 0, WARD_EVENT_SESSION_START);
 	put_access(&s, 1);
-	m[4096 + 8] ^= 0xff; /* its length */
+	m[WARD_RING_HEADER_BYTES + 8] ^= 0xff; /* its length */
 	put_kind(&s, 0, WARD_EVENT_SESSION_END);
 	finish(&s, "");
-	munmap(m, 8192);
+	munmap(m, WARD_RING_HEADER_BYTES + 4096);
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
 	ward_cleanup(ward_buf_clear) struct ward_buf ledger = slurp(s.st.ledger.fd);
 	struct ward_ledger_view v = ledger_of(&ledger, s.root);
