@@ -6,16 +6,10 @@
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
+inside "$@"
+workspace
 cd "$work"
 echo secret >.env
-echo readme >README
 chmod 777 "$work"
 host_policy 'policy = medium'
 
