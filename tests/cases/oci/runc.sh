@@ -85,6 +85,12 @@ has "$OUT" 'CapBnd:	0000000000000000'
 has "$OUT" 'NoNewPrivs:	1'
 hasnt "$(cat /proc/mounts)" "$b"
 
+# What the runtime answers by itself.
+expect 0 oci ps two
+has "$OUT" sleep
+expect 0 oci features
+has "$OUT" ociVersionMax
+
 # A second one of the same id; the end.
 expect 1 oci create -b "$b" two
 has "$ERR" 'exists already'
