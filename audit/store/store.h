@@ -248,10 +248,12 @@ int ward_store_open_cosigned(
 	struct ward_store *st, int *ret_fd, struct ward_err *err) ward_must_check;
 /*
  * What an earlier reading of the ledger found (verify/ledger_seen.h). -ENOENT: there is none, or it
- * is not a file of the caller's that nobody else writes.
+ * is not a file that the directory's owner alone writes, who is the caller if the caller is not
+ * root.
  */
 int ward_store_read_seen(struct ward_store *st, struct ward_buf *ret) ward_must_check;
-/* Replaces it. -EPERM: the directory is another user's. */
+/* Replaces it; the owner of the directory gets it. -EPERM: the directory is another user's, and the
+ * caller is not root. */
 int ward_store_write_seen(struct ward_store *st, const struct ward_buf *b) ward_must_check;
 /* For a further entry; made where they are missing. ward_ledger_files_close(). */
 int ward_store_extend_ledger(

@@ -169,6 +169,9 @@ int ward_container_podman(struct ward_container *c, const struct ward_sandbox_sp
 			       "--passwd=false", "--read-only-tmpfs=false",
 			       "--volume=" WARD_SANDBOX_ENGINE_VIEW "/dev:/dev:rw,rbind",
 			       "--volume=" WARD_SANDBOX_ENGINE_VIEW "/sys:/sys:ro,rbind",
+			       /* Instead of the one that podman writes, with the container's id. */
+			       "--volume=" WARD_SANDBOX_ENGINE_VIEW
+			       "/etc/hostname:/etc/hostname:ro",
 			       "--volume=" WARD_SANDBOX_ENGINE_VIEW WARD_SANDBOX_ENGINE_GROUPS
 			       ":" WARD_SANDBOX_ENGINE_GROUPS ":ro",
 			       mask,

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import driver
+import engines
 import projects
 import replay
 import workloads
@@ -62,6 +63,7 @@ ROWS = {
     "wasm": ("wasm", "mode wasm: start, Fibonacci, JSON", None),
     "image": ("image", "start with an unpacked image", None),
     "container": ("container", "start in each container engine", None),
+    "weight": ("weight", "memory and processes in each container engine", None),
     "tasks": ("tasks", "100 tasks, 8 at a time", None),
     "ask": ("ask", "a question on the screen, its answer", None),
 }
@@ -74,7 +76,7 @@ ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks", "ask")
+ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "weight", "tasks", "ask")
 IO_BYTES = 192 << 20
 
 
@@ -235,15 +237,24 @@ class Guarded:
         self.wardfs = os.path.join(build, "wardfs")
         self.name = name
         self.allowed = allowed
+        self.options = []
         self.transport = None
 
     def run(self, where, argv):
         policy = [f"--policy={POLICY}"] if os.path.exists(os.path.join(where, POLICY)) else []
         before = NO_LATENCY if self.allowed == "Y" else []
         with Setting(self.allowed):
-            out = Native().run(where, [*before, self.wardfs, "run", *policy, "--"] + argv)
+            out = Native().run(where, [*before, self.wardfs, "run", *self.options, *policy, "--"] + argv)
         self.transport = self.transport or transport_of_last()
         return out
+
+
+class Engine(Guarded):
+    """The same session in a container of an engine."""
+
+    def __init__(self, build, name):
+        super().__init__(build, name)
+        self.options = ["--engine", name]
 
 
 class Rootless(Guarded):
@@ -383,6 +394,12 @@ def container_rows(build, where):
     return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
 
 
+def weight_rows(build, where):
+    """Numbers and MB, by name (weight.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "weight.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+
+
 def ask_rows(build, where):
     """Milliseconds, by name (ask.py)."""
     out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "ask.py"), os.path.abspath(build), where])
@@ -499,6 +516,9 @@ def measure(options, scratch, sections):
         environments.append(Rootless(options.build, scratch))
     if options.hostd:
         environments.append(Hosted(options.build, scratch))
+    if options.engines:
+        environments += [Engine(options.build, e) for e in engines.SHARING if shutil.which(e)]
+        environments += engines.runtimes(options.build, scratch)
     extra = {}
     if not options.no_guarded and not options.uring:
         extra = {section: [Denials(options.build)] for section in ("open", "c-build")}
@@ -551,6 +571,9 @@ def measure(options, scratch, sections):
             if section == "container" and not options.no_guarded:
                 for name, value in container_rows(options.build, data["container", "guarded"]).items():
                     times.setdefault("container", {}).setdefault(name, []).append(value)
+            if section == "weight" and not options.no_guarded:
+                for name, value in weight_rows(options.build, data["weight", "guarded"]).items():
+                    times.setdefault("weight", {}).setdefault(name, []).append(value)
             if section == "ask" and not options.no_guarded:
                 for name, value in ask_rows(options.build, data["ask", "guarded"]).items():
                     times.setdefault("ask", {}).setdefault(name, []).append(value)
@@ -580,9 +603,10 @@ def machine():
 def table(times, wanted):
     """Prints the rows; returns them with medians and ratios for --json."""
     result = {}
-    names = {name for values in times.values() for name in values}
-    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", "bindfs", "fuse-overlayfs", "bwrap")
-               if n in names or n not in ("io_uring", "rootless", "hostd")]
+    names = {name for row, values in times.items() if row not in ALONE for name in values}
+    always = ("guarded", "bindfs", "fuse-overlayfs", "bwrap")
+    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", *engines.SHARING, "only-runc", "oci-runc",
+                           *always[1:]) if n in names or n in always]
     print(f"{'':34} {'native':>10} " + " ".join(f"{n[-9:]:>9}" for n in columns)
           + f" {'to reach':>9}")
     for row in wanted:
@@ -652,6 +676,10 @@ def table(times, wanted):
         result["container"] = {"median_ms": median, "rounds": times["container"]}
         print("start of `true` in containers, median ms: " +
               ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
+    if "weight" in times:
+        median = {name: statistics.median(v) for name, v in times["weight"].items()}
+        result["weight"] = {"median": median, "rounds": times["weight"]}
+        print("a session whose command sleeps: " + ", ".join(f"{n} {v:.1f}" for n, v in median.items()))
     if "ask" in times:
         median = {name: statistics.median(v) for name, v in times["ask"].items()}
         result["ask"] = {"median_ms": median, "rounds": times["ask"]}
@@ -709,6 +737,8 @@ def main():
                         "becomes one)")
     parser.add_argument("--hostd", action="store_true", help="as an ordinary user whose host has "
                         "wardfs-hostd (root: becomes one)")
+    parser.add_argument("--engines", action="store_true", help="also in a container of each engine, and under "
+                        "wardfs-oci (root)")
     parser.add_argument("--no-guarded", action="store_true", help="the bench itself, without wardfs")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

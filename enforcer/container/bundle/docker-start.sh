@@ -46,6 +46,10 @@ for from in /view/* /view/.[!.]*; do
 	if [ -d "$from" ]; then mkdir "$image/$name"; else : >"$image/$name"; fi
 	[ "$name" = wardfs-init ] || set -- "$@" --mount "type=bind,source=$from,target=/$name"
 done
+# A daemon puts files of its own over these, unless they are mounted by themselves.
+for name in hosts hostname resolv.conf; do
+	set -- "$@" --mount "type=bind,source=/view/etc/$name,target=/etc/$name,readonly"
+done
 # A daemon would mount control groups there.
 mkdir "$image/.groups"
 set -- "$@" --mount "type=bind,source=$image/.groups,target=/sys/fs/cgroup,readonly"

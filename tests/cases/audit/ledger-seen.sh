@@ -165,3 +165,24 @@ open("state/ledger.checkpoints", "r+", encoding="utf-8").write("\n".join(text) +
 P
 listed
 bad "edited"
+
+# Root reads the ledger of another user (a node's writer): it keeps what it read, as that user's.
+# Where that user is not its owner, the file is no use. The control is the same file of that user.
+if [ "$(id -u)" -eq 0 ]; then
+	rm -r state
+	cp -a good state
+	rm $seen
+	chown -R 12345 state
+	listed
+	good
+	[ "$(stat -c %a:%u $seen)" = 600:12345 ] || fail "$(stat -c %a:%u $seen)"
+	cp -p $seen theirs
+	edit
+	for whose in 12345 0 12346; do
+		rm -f $seen
+		cp -p theirs $seen
+		chown $whose $seen
+		listed
+		case $whose in 12345) good ;; *) bad "edited" ;; esac
+	done
+fi

@@ -6,10 +6,7 @@
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
+inside "$@"
 b=$W/bundle
 pods=$W/pods/uid-web/volumes/kubernetes.io~projected/kube-api-access
 there=/var/run/secrets/kubernetes.io/serviceaccount

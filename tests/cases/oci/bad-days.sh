@@ -7,14 +7,8 @@
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
-echo readme >"$work/README"
+inside "$@"
+workspace
 gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
 clean() {
 	wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"

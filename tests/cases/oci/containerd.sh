@@ -10,16 +10,11 @@ set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 command -v containerd >/dev/null || skip 'no containerd (Debian package containerd)'
 python3 -c 'import grpc' || skip 'no gRPC (Debian package python3-grpcio)'
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
+inside "$@"
 . "$WARD_SRC/tests/cases/oci/lib/daemons.sh"
-work=$W/work
-project "$work"
+workspace
 cd "$work"
 echo secret >.env
-echo readme >README
 # All containers of a pod have the pod's network, which the engine makes.
 sed 's/^network = policy/network = engine/' "$WARD_SRC/conf/oci/oci.policy" >/etc/wardfs/oci.policy
 # In place of /var/lib/kubelet, which is the host's.

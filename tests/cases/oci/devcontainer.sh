@@ -10,10 +10,7 @@ set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 command -v podman >/dev/null || skip 'no podman (Debian package podman)'
 command -v dockerd >/dev/null || skip 'no dockerd (Debian package docker.io)'
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
+inside "$@"
 . "$WARD_SRC/tests/cases/oci/lib/daemons.sh"
 project "$W/work"
 cd "$W/work"

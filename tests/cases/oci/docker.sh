@@ -19,11 +19,9 @@ host) exec unshare --net sh "$0" inside ;;
 esac
 ip link set lo up
 . "$WARD_SRC/tests/cases/oci/lib/daemons.sh"
-work=$W/work
-project "$work"
+workspace
 cd "$work"
 echo secret >.env
-echo readme >README
 # The file that is shipped.
 cp "$WARD_SRC/conf/oci/oci.policy" /etc/wardfs/oci.policy
 

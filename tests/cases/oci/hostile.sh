@@ -6,14 +6,8 @@
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
-echo readme >"$work/README"
+inside "$@"
+workspace
 echo secret >"$work/.env"
 mkdir "$W/other"
 echo other >"$W/other/file"

@@ -6,15 +6,9 @@
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
+inside "$@"
+workspace
 chmod 755 "$W"
-echo readme >"$work/README"
 echo secret >"$work/.env"
 mkdir "$work/private" "$W/other"
 echo mine >"$work/private/file"

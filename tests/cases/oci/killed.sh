@@ -7,14 +7,8 @@
 # timeout: 7200
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
-echo readme >"$work/README"
+inside "$@"
+workspace
 host_policy 'policy = medium'
 # Ends by itself, should nothing else end it: the test leaves nothing, whatever fails.
 bundle "$b" sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat /workspace/README; sleep 30; done'

@@ -10,16 +10,11 @@ set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 command -v podman >/dev/null || skip 'no podman (Debian package podman)'
 command -v containerd >/dev/null || skip 'no containerd (Debian package containerd)'
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
+inside "$@"
 deploy=$WARD_SRC/deploy/kubernetes
-work=$W/work
-project "$work"
+workspace
 cd "$W"
 echo secret >"$work/.env"
-echo readme >"$work/README"
 echo state >"$work/a.tfstate"
 PYTHONPATH=$WARD_SRC/tests/cases/oci/lib python3 "$WARD_SRC/tests/cases/oci/lib/manifests.py" "$deploy" "$W/maps"
 

@@ -18,10 +18,7 @@ host)
 	;;
 esac
 trap 'oci kill n4 KILL || :' EXIT
-work=$W/work
-b=$W/bundle
-project "$work"
-echo readme >"$work/README"
+workspace
 asks() { # asks LINE...: [network] of the policy
 	{
 		printf '[policy]\nversion = 1\nextends = medium\n[network]\n'

@@ -9,15 +9,10 @@
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
 command -v podman >/dev/null || skip 'no podman (Debian package podman)'
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-project "$work"
+inside "$@"
+workspace
 cd "$work"
 echo secret >.env
-echo readme >README
 host_policy 'policy = medium' '[caller]' 'policy = /etc/wardfs/policies/*.policy' 'session = yes' 'tree = yes' \
 	'[volumes]' 'engine = /var/lib/containers/storage' 'engine = /run/containers/storage'
 

@@ -6,16 +6,10 @@
 # timeout: 300
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-[ "${1-}" = inside ] || {
-	on_host "$0" inside
-	exit
-}
-work=$W/work
-b=$W/bundle
-project "$work"
+inside "$@"
+workspace
 cd "$work"
 echo secret >.env
-echo readme >README
 chmod 777 "$work"
 host_policy 'policy = medium'
 
@@ -90,6 +84,12 @@ has "$OUT" 'CapEff:	0000000000000000'
 has "$OUT" 'CapBnd:	0000000000000000'
 has "$OUT" 'NoNewPrivs:	1'
 hasnt "$(cat /proc/mounts)" "$b"
+
+# What the runtime answers by itself.
+expect 0 oci ps two
+has "$OUT" sleep
+expect 0 oci features
+has "$OUT" ociVersionMax
 
 # A second one of the same id; the end.
 expect 1 oci create -b "$b" two

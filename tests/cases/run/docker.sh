@@ -61,6 +61,15 @@ for engine in runc crun podman docker; do
 		expect 0 "$WARDFS" run --engine "$engine" -- test ! -e "$place"
 	done
 
+	# Names of hosts are those of restricted: an engine likes to put files of its own there.
+	names='/etc/hosts /etc/hostname /etc/resolv.conf'
+	# shellcheck disable=SC2086
+	expect 0 "$WARDFS" run -- cat $names
+	restricted=$OUT
+	# shellcheck disable=SC2086
+	expect 0 "$WARDFS" run --engine "$engine" -- cat $names
+	[ "$OUT" = "$restricted" ] || fail "$engine: $OUT instead of $restricted"
+
 	# Exit codes, signals.
 	expect 7 "$WARDFS" run --engine "$engine" -- sh -c 'exit 7'
 	expect 127 "$WARDFS" run --engine "$engine" -- no-such-program

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Kills one process at a time: OCI RUNTIME-ROOT BUNDLE CGROUP. Every number comes from this run."""
+import collections
 import json
 import os
 import random
@@ -81,10 +82,17 @@ def nothing_left():
     return not left()
 
 
-def kill(pid):
+# {stage: {program: how often it was killed}}
+killed = collections.defaultdict(collections.Counter)
+
+
+def kill(stage, pid):
     try:
+        with open(f"/proc/{pid}/comm", encoding="latin-1") as f:
+            name = f.read().strip()
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
+        killed[stage][name] += 1
+    except (FileNotFoundError, ProcessLookupError):
         pass
 
 
@@ -102,7 +110,7 @@ def while_it_is(what, start, took):
         there = below(process.pid)
         seen.update(there)
         if there:
-            kill(there[turn % len(there)])
+            kill(what, there[turn % len(there)])
         try:
             process.wait(LIMIT)
         except subprocess.TimeoutExpired:
@@ -140,7 +148,7 @@ for who in ("pid", "fs_pid", "audit_pid", "watcher", "container"):
                 if parent == session["pid"] and "wardfs-oci" in line]
     victim = {**session, "watcher": watchers[0],
               "container": json.loads(oci("state", "box").stdout)["pid"]}[who]
-    kill(victim)
+    kill("running", victim)
     until(f"the container ends with {who}", lambda: state() in ("stopped", "gone"))
     oci("delete", "box", check=True)
     until(f"nothing left of a container without {who}", nothing_left)
@@ -169,4 +177,7 @@ def delete_one():
 ROUNDS //= 4
 while_it_is("start", start_one, TOOK / 4)
 while_it_is("delete", delete_one, TOOK)
-print(f"create took {TOOK * 1000:.0f} ms")
+print(f"create took {TOOK * 1000:.0f} ms; killed:")
+for stage, names in killed.items():
+    print(f"  {sum(names.values())} in {stage}: " +
+          ", ".join(f"{name} {n}" for name, n in names.most_common()))

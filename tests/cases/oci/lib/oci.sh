@@ -5,6 +5,8 @@
 # on_host SCRIPT [ARG...]  runs the sh script as root in a mount namespace with its own /etc/wardfs,
 #                          /run, /var/cache, /var/lib/wardfs, state of engines and tree of control
 #                          groups. The mounts go with the namespace. Projects and bundles lie in $W.
+# inside "$@"              with the arguments of the case: the rest of the case runs on such a host
+# workspace                makes the project $work with a README; $b is where its bundle goes
 # In a script:
 # host_policy LINE...      /etc/wardfs/oci.policy: [oci] version = 1, and these lines
 # image DIR                a root file system of busybox
@@ -86,6 +88,20 @@ on_host() {
 	wait "$holder" || :
 	wait_until 60 group_remove "$GROUP" || fail "groups left: $(find /sys/fs/cgroup -path "*/$GROUP*")"
 	return "$status"
+}
+
+inside() {
+	[ "${1-}" = inside ] || {
+		on_host "$0" inside
+		exit
+	}
+}
+
+workspace() {
+	work=$W/work
+	b=$W/bundle
+	project "$work"
+	echo readme >"$work/README"
 }
 
 host_policy() {

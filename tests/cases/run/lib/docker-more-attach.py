@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""wardfs attach to a command in a container of runc's: see user_terminal.py."""
+"""wardfs attach to a command in a container of the engine that is given: see user_terminal.py."""
+import sys
+
 from user_terminal import WARDFS, Terminal
 
 one = Terminal(30, 90)
 two = Terminal(40, 100)
-one.send(f"{WARDFS} run --engine runc -e 'PS1=in> ' --session seen -- sh -i\n")
+one.send(f"{WARDFS} run --engine {sys.argv[1]} -e 'PS1=in> ' --session seen -- sh -i\n")
 one.wait(r"in> $")
 two.send(f"{WARDFS} attach seen\n")
 two.wait(r"in> ")

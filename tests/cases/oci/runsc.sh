@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# wardfs-oci with gVisor as its runtime: the container has a kernel of its own, and the guard
+# answers for its volume. Create, start, exec, kill and delete; a dead guard; under podman, too.
+# shellcheck disable=SC2154
+# timeout: 300
+set -eu
+. "$WARD_SRC/tests/cases/oci/lib/oci.sh"
+command -v runsc >/dev/null || skip 'no runsc (Debian package runsc)'
+inside "$@"
+workspace
+echo secret >"$work/.env"
+# What this host's kernel and control groups need of it.
+mkdir "$W/bin"
+cat >"$W/bin/runsc" <<END
+#!/bin/sh
+exec $(command -v runsc) --platform=ptrace --ignore-cgroups --network=none "\$@"
+END
+chmod 755 "$W/bin/runsc"
+host_policy "runtime = $W/bin/runsc" 'policy = medium'
+bundle "$b" sh -c 'cat /proc/version /workspace/README; cat /workspace/.env || exit 7'
+volume "$b" "$work" /workspace
+# Control: without wardfs-oci it reads all of the volume.
+"$W/bin/runsc" --root "$W/plain" run -bundle "$b" control >"$W/out" 2>&1 || fail "$(cat "$W/out")"
+has "$(cat "$W/out")" secret
+expect 7 oci run --bundle "$b" one
+has "$OUT" 'Linux version 4.4.0'
+has "$OUT" readme
+hasnt "$OUT" secret
+gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+
+# As an engine does it. gVisor reads for the container: the record names a process of gVisor.
+bundle "$b" sleep 600
+volume "$b" "$work" /workspace
+begun() { # begun ID: the container runs in $session
+	oci create --bundle "$b" "$1" >"$W/log" 2>&1 </dev/null || fail "$(cat "$W/log")"
+	expect 0 oci start "$1"
+	session=$(session_of "$1")
+}
+over() { # over ID: it is deleted, and nothing is left of it
+	expect 0 oci delete --force "$1"
+	wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+	hasnt "$(cat /proc/mounts)" /run/wardfs/oci
+	[ ! -e "$W/runc/$1" ] || fail "left: $(ls "$W/runc")"
+}
+begun two
+expect 0 oci state two
+has "$OUT" '"status": "running"'
+expect 0 oci exec two cat /proc/version /workspace/README
+has "$OUT" 'Linux version 4.4.0'
+has "$OUT" readme
+expect 1 oci exec two cat /workspace/.env
+expect 0 "$WARDFS" audit denials --expected "$session"
+has "$OUT" /workspace/.env
+expect 0 oci kill two KILL
+stopped_now() { oci state two | grep -q '"status": "stopped"'; }
+wait_until 60 stopped_now || fail "$(oci state two)"
+over two
+expect 0 "$WARDFS" audit verify "$session"
+
+# Without its guard the container ends.
+begun three
+kill -9 "$(status_of "$session" fs_pid)"
+ended_now() { ! oci state three | grep -q '"status": "running"'; }
+wait_until 60 ended_now || fail "$(oci state three)"
+over three
+expect 1 "$WARDFS" audit verify "$session"
+has "$OUT" incomplete
+
+# Under podman.
+command -v podman >/dev/null || exit 0
+CONTAINERS_CONF=$W/containers.conf
+export CONTAINERS_CONF
+{
+	printf '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]\n'
+	printf '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
+	printf '[engine.runtimes]\nwardfs = ["%s"]\nplain = ["%s"]\n' "$OCI" "$W/bin/runsc"
+} >"$CONTAINERS_CONF"
+host_policy "runtime = $W/bin/runsc" 'policy = medium' '[volumes]' 'engine = /var/lib/containers/storage' \
+	'engine = /run/containers/storage'
+in_podman() { # in_podman RUNTIME PROGRAM...
+	runtime=$1
+	shift
+	podman --storage-driver=vfs --runtime "$runtime" run --rm --network=none -v "$work:/workspace" \
+		--rootfs "$b/rootfs" "$@"
+}
+expect 0 in_podman plain cat /workspace/.env
+has "$OUT" secret
+expect 0 in_podman wardfs cat /proc/version /workspace/README
+has "$OUT" 'Linux version 4.4.0'
+has "$OUT" readme
+expect 1 in_podman wardfs cat /workspace/.env
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
