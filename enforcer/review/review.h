@@ -8,6 +8,7 @@
  *   journal, objects/, bases/
  *                       what wardfs-fs wrote
  *   parts/              what an apply puts in the place of objects, while it runs
+ *   views/              steps, while a command looks at them
  *   undo/               what applies displaced, and how to put it back (applied.h)
  */
 #pragma once
@@ -60,6 +61,16 @@ int ward_reviews_steps(int dir_fd, struct ward_review_step **ret, size_t *ret_n,
  */
 int ward_reviews_branch(
 	int from_fd, const char *step, int to_fd, struct ward_err *err) ward_must_check;
+
+/*
+ * A step of a session that has ended, as a store: *ret_fd reads as the store dir_fd does, and has
+ * the session as it was then. It lies in that store, and shares its files. What applies did is not
+ * in it. The caller acts as the owner. *ret_fd: ward_reviews_view_drop() while it is open, also as
+ * the owner; what a command that was killed leaves, the next one removes. -ENOENT: no such step.
+ */
+int ward_reviews_view(
+	int dir_fd, const char *step, int *ret_fd, struct ward_err *err) ward_must_check;
+void ward_reviews_view_drop(int dir_fd, int view_fd);
 
 /* --- what --- */
 
@@ -226,7 +237,8 @@ struct ward_part {
 };
 
 struct ward_apply {
-	int dir_fd; /* of what was staged */
+	int dir_fd;   /* of what was staged, */
+	int place_fd; /* and of what applies of it have done: the same, unless dir_fd is a view */
 	/* With their digests. The bases of files that an undo put back are brought up to date. */
 	struct ward_review_changes *changes;
 	int roots[16];		   /* the session's directories, O_PATH; -1: not this one */
