@@ -344,6 +344,31 @@ struct ward_undo {
  */
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err) ward_must_check;
 
+/* --- kept --- */
+
+/* What is kept of larger contents is not looked at. */
+#define WARD_KEPT_MAX ((off_t)64 << 20)
+
+/* A content that is looked for. */
+struct ward_kept {
+	char digest[WARD_REVIEW_DIGEST_SIZE];
+	bool has_size, found;
+	uint64_t size;
+	struct ward_buf text; /* if it is found */
+};
+/*
+ * Fills the sizes that the log of applies has of these digests. dir_fd: the store of a session.
+ * Nothing is found without its size: a session can have many files.
+ */
+int ward_kept_sizes(
+	int dir_fd, struct ward_kept *v, size_t n, struct ward_err *err) ward_must_check;
+/*
+ * Looks for them among what a session staged, what its steps have, and what applies displaced. What
+ * is found has that digest. What cannot be read is passed over.
+ */
+int ward_kept_find(int dir_fd, struct ward_kept *v, size_t n, struct ward_err *err) ward_must_check;
+void ward_kept_clear(struct ward_kept *v, size_t n);
+
 /* --- merged --- */
 
 /*
