@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless] [--hostd]: guarded against native.
+"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless] [--hostd] [--review]: guarded against native.
 
 Every environment has its own copy of the same data on the same file system, warm in the page cache.
 "cold" means a mount that was just made. The rounds are interleaved: each section runs natively, on
@@ -23,6 +23,7 @@ import time
 import driver
 import projects
 import replay
+import review
 import workloads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,6 +37,7 @@ ROWS = {
     "git-status-warm": ("git-status", "git status 20k, warm", 1.15),
     "tar-x": ("tar", "tar -x 4k", 1.4),
     "rm-r": ("tar", "rm -r 4k", 2.5),
+    "git-checkout": ("checkout", "git checkout of 4k files", None),
     "read-seq": ("io", "read, sequential", 1.05),
     "read-again": ("io", "read, sequential, again", 1.05),
     "read-rand": ("io", "read, 4 KiB random", 1.05),
@@ -64,17 +66,22 @@ ROWS = {
     "container": ("container", "start in each container engine", None),
     "tasks": ("tasks", "100 tasks, 8 at a time", None),
     "ask": ("ask", "a question on the screen, its answer", None),
+    "review": ("review", "staged changes: steps, apply, undo", None),
 }
 # Of a section that has its own, in its directory.
 POLICY = "./.bench.policy"
 DENIALS = "[policy]\nversion = 1\nextends = medium\n[audit]\nlog = denials\n"
 FREE = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = none\n"
 QUOTA = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = 4G\n"
+# Against the same guard without review.
+REVIEW = {"npm-ci": 1.3, "c-build": 1.05, "git-checkout": 2.0, "read-seq": 1.5, "read-again": 1, "read-rand": 1,
+          "write-seq": 1}
 ROOTLESS = {"read-seq": 3, "read-again": 1.1, "read-rand": 1.1}
 STARTS = 5  # a round
 RECORDS = 300000
 # Rows that are no ratio to native.
-ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks", "ask")
+ALONE = ("start", "policy", "trail", "sessions", "net", "replay", "wasm", "image", "container", "tasks", "ask",
+         "review")
 IO_BYTES = 192 << 20
 
 
@@ -92,12 +99,12 @@ def quiet(*argv, good=(0,), **how):
 
 # --- the data ---
 
-def small_files(top, dirs, files):
+def small_files(top, dirs, files, text=""):
     for d in range(dirs):
         os.makedirs(f"{top}/{d}")
         for f in range(files):
             with open(f"{top}/{d}/{f}", "w", encoding="ascii") as out:
-                out.write(f"{d} {f}\n" * 64)
+                out.write(f"{d} {f}{text}\n" * 64)
 
 
 def prepare(section, where):
@@ -117,6 +124,17 @@ def prepare(section, where):
     elif section == "tar":
         small_files(f"{where}/data", 80, 50)
         quiet("tar", "-cf", "data.tar", "data", cwd=where)
+    elif section == "checkout":
+        quiet("git", "init", "-b", "one", cwd=where)
+        for branch, text in (("one", "one"), ("other", "other")):
+            if branch != "one":
+                quiet("git", "checkout", "-b", branch, cwd=where)
+                shutil.rmtree(f"{where}/data")
+            small_files(f"{where}/data", 80, 50, text)
+            quiet("git", "add", "-A", cwd=where)
+            quiet("git", "-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-m", branch,
+                  cwd=where)
+        quiet("git", "checkout", "one", cwd=where)
     elif section in ("io", "quota"):
         with open(f"{where}/data", "wb") as f:
             for _ in range(IO_BYTES >> 20):
@@ -231,6 +249,8 @@ NO_LATENCY = ["unshare", "--mount", "sh", "-ec",
 
 
 class Guarded:
+    options = []
+
     def __init__(self, build, name="guarded", allowed=None):
         self.wardfs = os.path.join(build, "wardfs")
         self.name = name
@@ -241,8 +261,23 @@ class Guarded:
         policy = [f"--policy={POLICY}"] if os.path.exists(os.path.join(where, POLICY)) else []
         before = NO_LATENCY if self.allowed == "Y" else []
         with Setting(self.allowed):
-            out = Native().run(where, [*before, self.wardfs, "run", *policy, "--"] + argv)
+            out = Native().run(where, [*before, self.wardfs, "run", *self.options, *policy, "--"] + argv)
         self.transport = self.transport or transport_of_last()
+        return out
+
+
+class Reviewed(Guarded):
+    """The same session with its changes staged, and thrown away."""
+    options = ["--review"]
+
+    def __init__(self, build):
+        super().__init__(build, "review")
+
+    def run(self, where, argv):
+        out = super().run(where, argv)
+        reviews = os.path.join(os.environ["XDG_STATE_HOME"], "wardfs", "reviews")
+        for session in os.listdir(reviews):
+            quiet(self.wardfs, "review", "discard", "--session", session, cwd=where)
         return out
 
 
@@ -389,6 +424,12 @@ def ask_rows(build, where):
     return {line.split()[0]: float(line.split()[1]) for line in out.splitlines()}
 
 
+def review_rows(build, where):
+    """Milliseconds, megabytes and records, by name (review.py)."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "review.py"), os.path.abspath(build), where])
+    return {name: float(value) for name, value in map(str.split, out.splitlines())}
+
+
 def tasks_rows(build, where):
     """Milliseconds, by name (tasks.py)."""
     out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "tasks.py"), os.path.abspath(build), where])
@@ -495,6 +536,8 @@ def measure(options, scratch, sections):
         environments.append(Guarded(options.build, "io_uring", "Y"))
     elif not options.no_guarded:
         environments.append(Guarded(options.build))
+    if options.review:
+        environments.append(Reviewed(options.build))
     if options.rootless:
         environments.append(Rootless(options.build, scratch))
     if options.hostd:
@@ -554,6 +597,9 @@ def measure(options, scratch, sections):
             if section == "ask" and not options.no_guarded:
                 for name, value in ask_rows(options.build, data["ask", "guarded"]).items():
                     times.setdefault("ask", {}).setdefault(name, []).append(value)
+            if section == "review" and not options.no_guarded:
+                for name, value in review_rows(options.build, data["review", "guarded"]).items():
+                    times.setdefault("review", {}).setdefault(name, []).append(value)
             if section == "tasks" and not options.no_guarded:
                 for name, value in tasks_rows(options.build, data["tasks", "guarded"]).items():
                     times.setdefault("tasks", {}).setdefault(name, []).append(value)
@@ -581,8 +627,8 @@ def table(times, wanted):
     """Prints the rows; returns them with medians and ratios for --json."""
     result = {}
     names = {name for values in times.values() for name in values}
-    columns = [n for n in ("guarded", "io_uring", "rootless", "hostd", "bindfs", "fuse-overlayfs", "bwrap")
-               if n in names or n not in ("io_uring", "rootless", "hostd")]
+    columns = [n for n in ("guarded", "io_uring", "review", "rootless", "hostd", "bindfs", "fuse-overlayfs", "bwrap")
+               if n in names or n not in ("io_uring", "review", "rootless", "hostd")]
     print(f"{'':34} {'native':>10} " + " ".join(f"{n[-9:]:>9}" for n in columns)
           + f" {'to reach':>9}")
     for row in wanted:
@@ -601,6 +647,12 @@ def table(times, wanted):
                     row, 2 * r["ratio"].get("guarded", 0))]
         print("rootless, to reach: first reads ≤ 3, later ones ≤ 1.1, the rest within twice of root's"
               + (": above that " + ", ".join(said) if said else ": reached"))
+    staged = {row: r["median"]["review"] / r["median"]["guarded"] for row, r in result.items()
+              if "review" in r["median"] and "guarded" in r["median"]}
+    if staged:
+        print("review against the same guard without it: " + ", ".join(
+            f"{ROWS[row][1]} {ratio:.2f}" + (f" (to reach: ≤ {REVIEW[row]})" if row in REVIEW else "")
+            for row, ratio in staged.items()))
     for row, without, what, goal in LESS:
         if row in result and without in times[row]:
             median = result[row]["median"]
@@ -663,6 +715,10 @@ def table(times, wanted):
         result["tasks"] = {"median_ms": median, "rounds": times["tasks"]}
         print("100 tasks, 8 at a time, median ms: " +
               ", ".join(f"{name} {value:.1f}" for name, value in median.items()))
+    if "review" in times:
+        m = {name: statistics.median(v) for name, v in times["review"].items()}
+        result["review"] = {"median": m, "rounds": times["review"]}
+        print(review.said(m))
     if "image" in times:
         median = {name: statistics.median(v) for name, v in times["image"].items()}
         result["image"] = {"median_ms": median, "rounds": times["image"]}
@@ -709,6 +765,7 @@ def main():
                         "becomes one)")
     parser.add_argument("--hostd", action="store_true", help="as an ordinary user whose host has "
                         "wardfs-hostd (root: becomes one)")
+    parser.add_argument("--review", action="store_true", help="also with changes staged (run --review)")
     parser.add_argument("--no-guarded", action="store_true", help="the bench itself, without wardfs")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
