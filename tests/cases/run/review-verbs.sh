@@ -65,6 +65,20 @@ expect 0 "$WARDFS" quota --json used
 has "$OUT" '"used": 50000'
 steps_over used
 
+echo '--- permissions of directories, the session'\''s own and the project'\''s'
+said=
+for how in direct review; do
+	fresh
+	set --
+	[ "$how" = direct ] || set -- --review
+	expect 0 "$WARDFS" run "$@" -- sh -c 'mkdir new; echo y >new/one; { for mode in 600 500 300 100 000 700; do
+		chmod $mode new d
+		for dir in new d; do stat -c %n $dir/one; cat $dir/one; ls $dir; echo >$dir/$mode; echo $mode >>$dir/one; done
+		done; cat new/one d/one; } 2>&1'
+	has "$OUT" 'Permission denied' '700'
+	[ "$how" = direct ] && said=$OUT || same 'permissions' "$said" "$OUT"
+done
+
 echo '--- reload: a tighter and a looser policy, for staged files'
 fresh
 before=$(whole)
