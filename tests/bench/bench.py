@@ -412,40 +412,14 @@ def start_rows(build, where):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def container_rows(build, where):
-    """Milliseconds, by name (container.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "container.py"), os.path.abspath(build), where])
-    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
+# Rows that a script of this name measures: lines "NAME VALUE".
+SCRIPTS = ("container", "ask", "tasks", "review", "image", "wasm")
 
 
-def ask_rows(build, where):
-    """Milliseconds, by name (ask.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "ask.py"), os.path.abspath(build), where])
+def script_rows(name, build, where):
+    """Most of them milliseconds."""
+    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, name + ".py"), os.path.abspath(build), where])
     return {line.split()[0]: float(line.split()[1]) for line in out.splitlines()}
-
-
-def review_rows(build, where):
-    """Milliseconds, megabytes and records, by name (review.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "review.py"), os.path.abspath(build), where])
-    return {name: float(value) for name, value in map(str.split, out.splitlines())}
-
-
-def tasks_rows(build, where):
-    """Milliseconds, by name (tasks.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "tasks.py"), os.path.abspath(build), where])
-    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
-
-
-def image_rows(build, where):
-    """Milliseconds, by name (image.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "image.py"), os.path.abspath(build), where])
-    return {name: float(value) for name, value in (line.split() for line in out.splitlines())}
-
-
-def wasm_rows(build, where):
-    """Milliseconds, by name (wasm.py)."""
-    out = Native().run(where, ["/usr/bin/python3", os.path.join(HERE, "wasm.py"), os.path.abspath(build), where])
-    return {name: float(value) for name, value in map(str.split, out.splitlines())}
 
 
 def policy_rows(build):
@@ -591,24 +565,9 @@ def measure(options, scratch, sections):
             if section == "replay" and not options.no_guarded and os.geteuid() == 0:
                 for name, value in replay.rows(options.build, data["replay", "native"]).items():
                     times.setdefault("replay", {}).setdefault(name, []).append(value)
-            if section == "container" and not options.no_guarded:
-                for name, value in container_rows(options.build, data["container", "guarded"]).items():
-                    times.setdefault("container", {}).setdefault(name, []).append(value)
-            if section == "ask" and not options.no_guarded:
-                for name, value in ask_rows(options.build, data["ask", "guarded"]).items():
-                    times.setdefault("ask", {}).setdefault(name, []).append(value)
-            if section == "review" and not options.no_guarded:
-                for name, value in review_rows(options.build, data["review", "guarded"]).items():
-                    times.setdefault("review", {}).setdefault(name, []).append(value)
-            if section == "tasks" and not options.no_guarded:
-                for name, value in tasks_rows(options.build, data["tasks", "guarded"]).items():
-                    times.setdefault("tasks", {}).setdefault(name, []).append(value)
-            if section == "image" and not options.no_guarded:
-                for name, value in image_rows(options.build, data["image", "guarded"]).items():
-                    times.setdefault("image", {}).setdefault(name, []).append(value)
-            if section == "wasm" and not options.no_guarded:
-                for name, value in wasm_rows(options.build, data["wasm", "guarded"]).items():
-                    times.setdefault("wasm", {}).setdefault(name, []).append(value)
+            if section in SCRIPTS and not options.no_guarded:
+                for name, value in script_rows(section, options.build, data[section, "guarded"]).items():
+                    times.setdefault(section, {}).setdefault(name, []).append(value)
             if section == "net" and not options.no_guarded and os.geteuid() == 0:
                 for name, value in net_rows(options.build, data["net", "native"]).items():
                     times.setdefault("net", {}).setdefault(name, []).append(value)
