@@ -492,7 +492,7 @@ static int begin(struct ward_applying *w, struct ward_err *err)
 {
 	struct ward_apply *a = w->a;
 	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
-	w->undo = ward_applied_dir(a->dir_fd, true);
+	w->undo = ward_applied_dir(a->place_fd, true);
 	if (w->undo < 0)
 		return ward_err_sys(err, w->undo, "the place of what is displaced");
 	int r = ward_applied_read(w->undo, &done, err);
@@ -517,7 +517,7 @@ static int begin(struct ward_applying *w, struct ward_err *err)
 static int begin_dry(struct ward_applying *w, struct ward_err *err)
 {
 	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
-	int r = ward_applied_of(w->a->dir_fd, &done, err);
+	int r = ward_applied_of(w->a->place_fd, &done, err);
 	if (r == 0 && (r = ward_applied_know_again(w->a->changes, &done, false)) < 0)
 		r = ward_err_sys(err, r, "apply");
 	return r;
@@ -529,7 +529,7 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 		.a = a, .undo = -1, .log = {.fd = -1}, .next = 1, .place = {.dir = -1}};
 	const size_t n = a->changes->n ? a->changes->n : 1;
 	/* Two at once would each find what the other one wrote beside. */
-	if (ward_fd_lock(a->dir_fd, LOCK_EX, 1) < 0)
+	if (ward_fd_lock(a->place_fd, LOCK_EX, 1) < 0)
 		return ward_err_set(err, -EBUSY, "another apply of this session is under way");
 	w.number = calloc(n, sizeof(*w.number));
 	w.ready = calloc(n, sizeof(*w.ready));
@@ -571,6 +571,6 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 	free(w.ready);
 	free(w.unit);
 	free(w.came);
-	(void)flock(a->dir_fd, LOCK_UN);
+	(void)flock(a->place_fd, LOCK_UN);
 	return r;
 }

@@ -11,10 +11,12 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/review/content.h"
 #include "enforcer/review/fields.h"
 #include "enforcer/review/journal_read.h"
 
 #define NAME 40
+#define DIRECTORY (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct branch {
 	int from, to;
@@ -40,16 +42,25 @@ static void content_name(const struct branch *b, uint32_t file, char ret[NAME])
 /* A directory has attributes alone, and no two names. */
 static int copy_directory(const struct branch *b, const char *from, const char *to)
 {
+	char attributes[WARD_REVIEW_DIGEST_SIZE];
 	struct stat st;
+	int r = 0;
 	if (fstatat(b->from, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
 		return -EBADMSG;
 	const struct timespec times[2] = {st.st_atim, st.st_mtim};
-	if (mkdirat(b->to, to, 0700) < 0 || fchmodat(b->to, to, st.st_mode & 07777, 0) < 0 ||
-		utimensat(b->to, to, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (mkdirat(b->to, to, 0700) < 0)
 		return -errno;
-	return 0;
+	/* Of one that nobody may read nothing is known. */
+	ward_cleanup_fd int old = openat(b->from, from, DIRECTORY);
+	ward_cleanup_fd int new = old < 0 ? -1 : openat(b->to, to, DIRECTORY);
+	if (old >= 0)
+		r = new < 0 ? -errno : ward_content_copy_attributes(old, new, attributes);
+	if (r == 0 && (fchmodat(b->to, to, st.st_mode & 07777, 0) < 0 ||
+			      utimensat(b->to, to, times, AT_SYMLINK_NOFOLLOW) < 0))
+		r = -errno;
+	return r;
 }
 
 static int put_object(struct branch *b, uint32_t file, const struct ward_journal_file *f)

@@ -8,6 +8,7 @@
  *   journal, objects/, bases/
  *                       what wardfs-fs wrote
  *   parts/              what an apply puts in the place of objects, while it runs
+ *   views/              steps, while a command looks at them
  *   undo/               what applies displaced, and how to put it back (applied.h)
  */
 #pragma once
@@ -60,6 +61,16 @@ int ward_reviews_steps(int dir_fd, struct ward_review_step **ret, size_t *ret_n,
  */
 int ward_reviews_branch(
 	int from_fd, const char *step, int to_fd, struct ward_err *err) ward_must_check;
+
+/*
+ * A step of a session that has ended, as a store: *ret_fd reads as the store dir_fd does, and has
+ * the session as it was then. It lies in that store, and shares its files. What applies did is not
+ * in it. The caller acts as the owner. *ret_fd: ward_reviews_view_drop() while it is open, also as
+ * the owner; what a command that was killed leaves, the next one removes. -ENOENT: no such step.
+ */
+int ward_reviews_view(
+	int dir_fd, const char *step, int *ret_fd, struct ward_err *err) ward_must_check;
+void ward_reviews_view_drop(int dir_fd, int view_fd);
 
 /* --- what --- */
 
@@ -226,7 +237,8 @@ struct ward_part {
 };
 
 struct ward_apply {
-	int dir_fd; /* of what was staged */
+	int dir_fd;   /* of what was staged, */
+	int place_fd; /* and of what applies of it have done: the same, unless dir_fd is a view */
 	/* With their digests. The bases of files that an undo put back are brought up to date. */
 	struct ward_review_changes *changes;
 	int roots[16];		   /* the session's directories, O_PATH; -1: not this one */
@@ -331,6 +343,31 @@ struct ward_undo {
  * there, and what was displaced comes back only as it was. Can be called again. As ward_apply().
  */
 int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err) ward_must_check;
+
+/* --- kept --- */
+
+/* What is kept of larger contents is not looked at. */
+#define WARD_KEPT_MAX ((off_t)64 << 20)
+
+/* A content that is looked for. */
+struct ward_kept {
+	char digest[WARD_REVIEW_DIGEST_SIZE];
+	bool has_size, found;
+	uint64_t size;
+	struct ward_buf text; /* if it is found */
+};
+/*
+ * Fills the sizes that the log of applies has of these digests. dir_fd: the store of a session.
+ * Nothing is found without its size: a session can have many files.
+ */
+int ward_kept_sizes(
+	int dir_fd, struct ward_kept *v, size_t n, struct ward_err *err) ward_must_check;
+/*
+ * Looks for them among what a session staged, what its steps have, and what applies displaced. What
+ * is found has that digest. What cannot be read is passed over.
+ */
+int ward_kept_find(int dir_fd, struct ward_kept *v, size_t n, struct ward_err *err) ward_must_check;
+void ward_kept_clear(struct ward_kept *v, size_t n);
 
 /* --- merged --- */
 

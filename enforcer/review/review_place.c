@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/review_place.h"
 #include "enforcer/review/review.h"
 
 #define REVIEWS "reviews"
@@ -79,6 +80,11 @@ static int remove_tree(int at, const char *name, unsigned depth)
 	return r;
 }
 
+int ward_reviews_remove_tree(int at, const char *name)
+{
+	return remove_tree(at, name, 0);
+}
+
 int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err)
 {
 	ward_cleanup_fd int all = open_dir(state_fd, REVIEWS, O_RDONLY);
@@ -89,7 +95,7 @@ int ward_reviews_remove(int state_fd, const char *session, struct ward_err *err)
 int ward_reviews_discard(int state_fd, const char *session, struct ward_err *err)
 {
 	static const char *const staged[] = {
-		"objects", "bases", "parts", "steps", "discarded", "journal"};
+		"objects", "bases", "parts", "steps", "views", "discarded", "journal"};
 	ward_cleanup_fd int dir = -1;
 	int r = ward_reviews_open(state_fd, session, &dir);
 	/* The journal last: what has one is there. */

@@ -30,6 +30,20 @@ static bool same_mount(const struct statx *a, const struct statx *b)
 	       (!(a->stx_mask & b->stx_mask & STATX_MNT_ID) || a->stx_mnt_id == b->stx_mnt_id);
 }
 
+/* The kernel asks the host's directory alone, and no directory where a name is in our tables. */
+static int may_search(struct ward_review *rv, const struct ward_review_file *dir)
+{
+	char name[WARD_REVIEW_NAME];
+
+	if (!dir || !dir->staged)
+		return 0;
+	ward_review_object_name(dir, name);
+	return syscall(SYS_faccessat2, rv->objects_fd, name, X_OK,
+		       AT_EACCESS | AT_SYMLINK_NOFOLLOW) < 0
+		       ? -errno
+		       : 0;
+}
+
 int ward_review_look(
 	struct ward_review *rv, int dirfd, const char *name, struct ward_review_at *ret)
 {
@@ -53,6 +67,9 @@ int ward_review_look(
 	}
 	if (ret->dir && ret->dir->gone)
 		return -ENOENT;
+	r = may_search(rv, ret->dir);
+	if (r < 0)
+		return r;
 	/* The host is not asked about names in directories that it does not have. */
 	if (strlen(name) > rv->name_max)
 		return -ENAMETOOLONG;

@@ -12,7 +12,7 @@ import math
 import os
 import sys
 
-from bench import ALONE, ROWS
+from tables import ALONE, ROWS
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs")
 SERIES = ("guarded", "bindfs", "fuse-overlayfs")

@@ -59,6 +59,11 @@ def tar():
     row("rm-r", timed(["rm", "-r", "out"]))
 
 
+def checkout():
+    row("git-checkout", timed(["git", "checkout", "-q", "other"]))
+    subprocess.run(["git", "checkout", "-q", "one"], check=True)
+
+
 def io():
     row("read-seq", work("seqread", "data"))
     row("read-again", work("seqread", "data"))
@@ -94,7 +99,7 @@ def npm():
     shutil.rmtree("node_modules")
 
 
-SECTIONS = {"find": find, "open": opens, "git-status": git, "tar": tar, "io": io, "quota": quota,
+SECTIONS = {"find": find, "open": opens, "git-status": git, "tar": tar, "checkout": checkout, "io": io, "quota": quota,
             "c-build": build, "sqlite": sqlite, "npm": npm,
             **{name: functools.partial(run, row) for name, run in workloads.SECTIONS.items()}}
 

@@ -163,8 +163,15 @@ def fsx(run, program):
         "sync": ["-S", "3", "-y"],
         "direct": ["-S", "4", "-Z", "-R", "-W", "-r", "4096", "-w", "4096", "-t", "4096"],
         "large": ["-S", "6", "-l", "8388608", "-o", "262144"],
+        # Read as a whole after each call; mappings dropped after each store; asynchronous calls;
+        # bytes behind the end of the file.
+        "compared": ["-S", "7", "-X"],
+        "flushed": ["-S", "8", "-f"],
+        "aio": ["-S", "9", "-A"],
+        "beyond": ["-S", "10", "-e", "1"],
     }
-    share = {"mixed": 1.0, "calls": 0.2, "sync": 0.02, "direct": 0.02, "large": 0.02}
+    share = {"mixed": 1.0, "calls": 0.2, "sync": 0.02, "direct": 0.02, "large": 0.02,
+             "compared": 0.05, "flushed": 0.1, "aio": 0.1, "beyond": 0.2}
     for name, args in variants.items():
         if not run.wanted(name):
             continue

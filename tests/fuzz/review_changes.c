@@ -105,7 +105,8 @@ static bool leads_up(const char *path)
 static void try_apply(struct ward_review_changes *c)
 {
 	struct ward_err err = WARD_ERR_INIT;
-	struct ward_apply a = {.dir_fd = place.store, .changes = c, .dry = true};
+	struct ward_apply a = {
+		.dir_fd = place.store, .place_fd = place.store, .changes = c, .dry = true};
 	bool *wanted = calloc(c->n + 1, sizeof(*wanted));
 	a.ends = calloc(c->n + 1, sizeof(*a.ends));
 	a.why = calloc(c->n + 1, sizeof(*a.why));

@@ -33,6 +33,7 @@ struct audit_cmd {
 	bool verify;   /* the whole trail, also where the index answered */
 	bool no_index; /* look at every line */
 	bool verbose;  /* show, tail, file, process: long details whole */
+	bool blame;    /* file: its lines, with their sessions */
 	bool proof;    /* show, file, process: with proofs */
 	bool color;
 	bool follow;

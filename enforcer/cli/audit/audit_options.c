@@ -326,6 +326,9 @@ error_t audit_options_take(int key, char *arg, struct argp_state *state)
 	case AUDIT_OPTION_VERIFY:
 		c->verify = true;
 		return 0;
+	case AUDIT_OPTION_BLAME:
+		c->blame = true;
+		return 0;
 	case AUDIT_OPTION_PROOF:
 		c->proof = true;
 		return 0;

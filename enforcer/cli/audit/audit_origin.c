@@ -17,34 +17,23 @@
 #include "enforcer/base/out.h"
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_trail.h"
-#include "enforcer/cli/base/here.h"
-#include "enforcer/review/review.h"
 
 /* Of a file review.N, and of a file of the project that is compared. */
 #define FILE_MAX ((size_t)64 << 20)
 #define INSIDE "/workspace"
 
-/* One change of the file. */
-struct step {
-	char time[40], session[WARD_SESSION_NAME_MAX + 1];
-	char before[WARD_REVIEW_DIGEST_SIZE], after[WARD_REVIEW_DIGEST_SIZE];
-	const char *verb;
-	char part[16]; /* other content came than what is staged; "": that itself */
-	json_int_t by;
-};
-
 struct looking {
 	struct audit_cmd *c;
-	const char *project; /* escaped */
-	char *path;	     /* as the command saw it, escaped */
-	struct step *v;
-	size_t n;
+	struct audit_origin *o;
 };
 
-static void looking_clear(struct looking *l)
+void audit_origin_clear(struct audit_origin *o)
 {
-	free(l->path);
-	free(l->v);
+	for (size_t i = 0; i < o->n_names; i++)
+		free(o->names[i].path);
+	ward_here_clear(&o->here);
+	free(o->v);
+	*o = (struct audit_origin){.v = NULL};
 }
 
 static const char *text_of(const json_t *o, const char *name)
@@ -66,39 +55,70 @@ static char *inside(const char *path, const char *project)
 	return ward_buf_error(&r) < 0 ? NULL : strdup(ward_buf_str(&r));
 }
 
-/* Does the line name the path that is looked for? tree: the member that has its tree. */
-static bool is_path(const struct looking *l, const json_t *o, const char *tree, const char *path)
+/* Which name of the file the line has in these members; n_names: none, at that time. */
+static size_t find_name(const struct audit_origin *o, const json_t *line, const char *time,
+	const char *tree, const char *path)
 {
-	const json_t *of = json_object_get(o, tree);
-	const char *top = of ? text_of(o, tree) : INSIDE, *name = text_of(o, path);
+	const json_t *of = json_object_get(line, tree);
+	const char *top = of ? text_of(line, tree) : INSIDE, *name = text_of(line, path);
 	const size_t n = strcmp(top, "/") ? strlen(top) : 0;
-	return *name && *top && strncmp(l->path, top, n) == 0 && l->path[n] == '/' &&
-	       strcmp(l->path + n + 1, name) == 0;
+	size_t i = 0;
+	for (; i < o->n_names; i++) {
+		const struct audit_origin_name *is = &o->names[i];
+		if (*name && *top && strncmp(is->path, top, n) == 0 && is->path[n] == '/' &&
+			strcmp(is->path + n + 1, name) == 0 &&
+			(!*is->until || strcmp(time, is->until) <= 0))
+			break;
+	}
+	return i;
 }
 
-/* What came, and where a file was renamed from there. */
-static int take_line(struct looking *l, const char *session, const json_t *entry, const json_t *o)
+/* The file had another name before: changes of that are its own, too. */
+static int note_name(struct audit_origin *o, const json_t *line, const char *time)
 {
-	const bool undone = strcmp(text_of(entry, "verb"), "undone") == 0;
-	if (strcmp(text_of(o, "end"), undone ? "undone" : "applied") != 0 ||
-		(!is_path(l, o, "tree", "path") && !is_path(l, o, "from_tree", "from")))
+	const json_t *of = json_object_get(line, "from_tree");
+	const char *top = of ? text_of(line, "from_tree") : INSIDE;
+	char *path = NULL;
+	if (find_name(o, line, time, "from_tree", "from") < o->n_names || !*top ||
+		o->n_names == AUDIT_ORIGIN_NAMES)
 		return 0;
-	struct step *v = reallocarray(l->v, l->n + 1, sizeof(*v));
-	if (!v)
+	if (asprintf(&path, "%s/%s", strcmp(top, "/") ? top : "", text_of(line, "from")) < 0)
 		return -ENOMEM;
-	l->v = v;
-	v = &v[l->n++];
-	*v = (struct step){.verb = undone ? "undone" : "applied",
-		.by = json_integer_value(json_object_get(entry, "by"))};
-	snprintf(v->time, sizeof(v->time), "%s", text_of(entry, "time"));
-	snprintf(v->session, sizeof(v->session), "%s", session);
-	snprintf(v->before, sizeof(v->before), "%s", text_of(o, "before"));
-	snprintf(v->after, sizeof(v->after), "%s", text_of(o, "after"));
-	snprintf(v->part, sizeof(v->part), "%s", text_of(o, "part"));
+	o->names[o->n_names].path = path;
+	snprintf(o->names[o->n_names++].until, sizeof(o->names[0].until), "%s", time);
 	return 0;
 }
 
-static int take_file(struct looking *l, const char *session, int dir, const json_t *entry)
+/* What came, and where a file was renamed from there. */
+static int take_line(
+	struct audit_origin *o, const char *session, const json_t *entry, const json_t *line)
+{
+	const bool undone = strcmp(text_of(entry, "verb"), "undone") == 0;
+	const char *time = text_of(entry, "time");
+	const bool here = find_name(o, line, time, "tree", "path") < o->n_names;
+	if (strcmp(text_of(line, "end"), undone ? "undone" : "applied") != 0 ||
+		(!here && find_name(o, line, time, "from_tree", "from") == o->n_names))
+		return 0;
+	struct audit_origin_step *v = reallocarray(o->v, o->n + 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	o->v = v;
+	v = &v[o->n++];
+	*v = (struct audit_origin_step){.undone = undone,
+		.left = !here && strcmp(text_of(line, "change"), "renamed") == 0,
+		.by = json_integer_value(json_object_get(entry, "by"))};
+	snprintf(v->time, sizeof(v->time), "%s", time);
+	snprintf(v->session, sizeof(v->session), "%s", session);
+	snprintf(v->change, sizeof(v->change), "%s", text_of(line, "change"));
+	snprintf(v->before, sizeof(v->before), "%s", text_of(line, "before"));
+	snprintf(v->after, sizeof(v->after), "%s", text_of(line, "after"));
+	snprintf(v->part, sizeof(v->part), "%s", text_of(line, "part"));
+	return here && !undone && o->follows && strcmp(v->change, "renamed") == 0
+		       ? note_name(o, line, time)
+		       : 0;
+}
+
+static int take_file(struct audit_origin *l, const char *session, int dir, const json_t *entry)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf text = {.max = FILE_MAX + 1};
 	int r = ward_review_file_read(dir, entry, FILE_MAX, &text);
@@ -124,69 +144,71 @@ static int take_session(struct looking *l, const struct ward_ledger_session *s)
 	ward_cleanup_fd int dir = -1;
 	size_t i;
 	int r = 0;
-	if (!s->review_entries || !audit_trail_of_project(l->c, s->name, l->project) ||
+	if (!s->review_entries || !audit_trail_of_project(l->c, s->name, l->o->here.project) ||
 		ward_store_open_session(l->c->store, s->name, &dir, &ignored) < 0)
 		return 0;
 	json_array_foreach(s->review_entries, i, entry)
 	{
 		const char *verb = text_of(entry, "verb");
 		if (r == 0 && (!strcmp(verb, "applied") || !strcmp(verb, "undone")))
-			r = take_file(l, s->name, dir, entry);
+			r = take_file(l->o, s->name, dir, entry);
 	}
 	return r;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	return strcmp(((const struct step *)a)->time, ((const struct step *)b)->time);
+	const struct audit_origin_step *x = a, *y = b;
+	return strcmp(x->time, y->time);
 }
 
-/* What the file has now; "": it is none, or too large to be compared. */
-static void digest_now(const struct looking *l, char ret[WARD_REVIEW_DIGEST_SIZE])
+int audit_origin_now(const struct audit_origin *o, struct ward_buf *ret)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf project = WARD_BUF_INIT, path = WARD_BUF_INIT;
-	ward_cleanup(ward_buf_clear) struct ward_buf text = {.max = FILE_MAX + 1};
-	ret[0] = '\0';
+	const char *now = o->names[0].path;
 	/* Where another tree is on the host is for the policy to say. */
-	if (strncmp(l->path, INSIDE "/", sizeof(INSIDE)) != 0)
-		return;
-	const char *rest = l->path + sizeof(INSIDE);
-	if (ward_unescape(&project, l->project, strlen(l->project)) < 0 ||
+	if (strncmp(now, INSIDE "/", sizeof(INSIDE)) != 0)
+		return -EXDEV;
+	const char *rest = now + sizeof(INSIDE);
+	if (ward_unescape(&project, o->here.project, strlen(o->here.project)) < 0 ||
 		ward_unescape(&path, rest, strlen(rest)) < 0)
-		return;
+		return -EINVAL;
 	ward_cleanup_fd int top =
 		open(ward_buf_str(&project), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ward_cleanup_fd int fd = top < 0 ? -1 : ward_fd_open_beneath(top, ward_buf_str(&path));
-	if (fd >= 0 && ward_fd_read_all(fd, FILE_MAX, &text) == 0)
-		ward_part_digest(&text, ret);
+	ward_cleanup_fd int fd = top < 0 ? -errno : ward_fd_open_beneath(top, ward_buf_str(&path));
+	ret->max = FILE_MAX + 1;
+	return fd < 0 ? fd : ward_fd_read_all(fd, FILE_MAX, ret);
 }
 
-static void print(const struct looking *l)
+void audit_origin_print(const struct audit_origin *o)
 {
-	char now[WARD_REVIEW_DIGEST_SIZE];
-	const struct step *last = NULL;
-	digest_now(l, now);
+	char now[WARD_REVIEW_DIGEST_SIZE] = "";
+	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
+	const struct audit_origin_step *last = NULL;
+	if (!o->n)
+		return;
+	if (audit_origin_now(o, &text) == 0)
+		ward_part_digest(&text, now);
 	ward_outf("reviewed:\n");
-	for (size_t i = 0; i < l->n; i++) {
-		const struct step *s = &l->v[i];
+	for (size_t i = 0; i < o->n; i++) {
+		const struct audit_origin_step *s = &o->v[i];
 		ward_outf("  %s %s from session %s by user %" JSON_INTEGER_FORMAT
 			  ": %.12s -> %.12s%s%s%s\n",
-			s->time, s->verb, s->session, s->by, *s->before ? s->before : "nothing",
-			*s->after ? s->after : "nothing", *s->part ? " (" : "", s->part,
-			*s->part ? ")" : "");
+			s->time, s->undone ? "undone" : "applied", s->session, s->by,
+			*s->before ? s->before : "nothing", *s->after ? s->after : "nothing",
+			*s->part ? " (" : "", s->part, *s->part ? ")" : "");
 		/* What an undo puts back is most often what an earlier session had put there. */
-		if (*now && strcmp(s->after, now) == 0 &&
-			(!last || strcmp(s->verb, "applied") == 0))
+		if (*now && strcmp(s->after, now) == 0 && (!last || !s->undone))
 			last = s;
 	}
-	const bool here = strncmp(l->path, INSIDE "/", sizeof(INSIDE)) == 0;
-	if (last && strcmp(last->verb, "applied") == 0 && *last->part)
+	const bool here = strncmp(o->names[0].path, INSIDE "/", sizeof(INSIDE)) == 0;
+	if (last && !last->undone && *last->part)
 		ward_outf("  the file has the content that came of session %s, %s (sha256 %s)\n",
 			last->session,
 			strcmp(last->part, "merged") ? "some hunks of what it staged"
 						     : "merged with what the host changed",
 			now);
-	else if (last && strcmp(last->verb, "applied") == 0)
+	else if (last && !last->undone)
 		ward_outf("  the file has the content that session %s staged (sha256 %s)\n",
 			last->session, now);
 	else if (last)
@@ -197,32 +219,43 @@ static void print(const struct looking *l)
 			*now ? " (sha256 " : "", now, *now ? ")" : "");
 }
 
-int audit_origin_print(struct audit_cmd *c, const char *path, size_t *ret_n, struct ward_err *err)
+static int look(struct looking *l, const struct ward_ledger_view *ledger, struct ward_err *err)
 {
-	ward_cleanup(ward_here_clear) struct ward_here here = {0};
-	ward_cleanup(looking_clear) struct looking l = {.c = c};
+	size_t names;
+	int r = 0;
+	/* Once more for names that the file had before. */
+	do {
+		names = l->o->n_names;
+		l->o->n = 0;
+		for (size_t i = 0; r == 0 && i < ledger->n; i++)
+			if ((r = take_session(l, &ledger->v[i])) < 0)
+				(void)ward_err_sys(err, r, "reviews of %s", ledger->v[i].name);
+	} while (r == 0 && l->o->n_names > names);
+	if (l->o->n)
+		qsort(l->o->v, l->o->n, sizeof(*l->o->v), by_time);
+	return r;
+}
+
+int audit_origin_find(struct audit_cmd *c, const char *path, bool follows, struct audit_origin *ret,
+	struct ward_err *err)
+{
+	struct looking l = {.c = c, .o = ret};
 	struct ward_ledger_view ledger = {0};
 	uint8_t root[WARD_KEY_BYTES];
-	*ret_n = 0;
-	ward_here_find(&here);
-	l.project = here.project;
-	l.path = here.project ? inside(path, here.project) : NULL;
-	if (!l.path)
+	*ret = (struct audit_origin){.follows = follows};
+	ward_here_find(&ret->here);
+	ret->names[0].path = ret->here.project ? inside(path, ret->here.project) : NULL;
+	if (!ret->names[0].path)
 		return 0;
+	ret->n_names = 1;
 	int r = ward_store_read_key(c->store, root, err);
 	/* Trails of the system's writer: no key, and no reviews. */
 	if (r < 0)
 		return 0;
 	r = audit_ledger_read(c, root, &ledger, err);
 	ward_chain_wipe(root, sizeof(root));
-	for (size_t i = 0; r == 0 && i < ledger.n; i++)
-		if ((r = take_session(&l, &ledger.v[i])) < 0)
-			(void)ward_err_sys(err, r, "reviews of %s", ledger.v[i].name);
+	if (r == 0)
+		r = look(&l, &ledger, err);
 	ward_ledger_view_free(&ledger);
-	if (r == 0 && l.n) {
-		qsort(l.v, l.n, sizeof(*l.v), by_time);
-		print(&l);
-	}
-	*ret_n = l.n;
 	return r;
 }

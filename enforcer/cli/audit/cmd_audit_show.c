@@ -12,6 +12,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/cli/audit/audit_blame.h"
 #include "enforcer/cli/audit/audit_options.h"
 #include "enforcer/cli/audit/audit_origin.h"
 #include "enforcer/cli/audit/audit_print.h"
@@ -131,7 +132,7 @@ static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err
 	ward_cleanup(ward_buf_clear) struct ward_buf path = WARD_BUF_INIT;
 	struct ward_file_names *names = NULL;
 	struct show s = {.c = c};
-	size_t n_reviewed = 0;
+	ward_cleanup(audit_origin_clear) struct audit_origin origin = {.v = NULL};
 	if (c->proof && c->follow)
 		return ward_err_set(err, -EINVAL,
 			"--proof needs a checkpoint, which new records do not have yet: leave "
@@ -153,17 +154,19 @@ static int show(struct audit_cmd *c, bool asked, bool file, struct ward_err *err
 	if (r == 0)
 		audit_print_names(names);
 	if (r == 0 && file && !c->json)
-		r = audit_origin_print(c, c->object, &n_reviewed, err);
+		r = audit_origin_find(c, c->object, false, &origin, err);
+	if (r == 0)
+		audit_origin_print(&origin);
 	ward_file_names_free(names);
-	if (r == 0 && s.shown == 0 && file && !n_reviewed)
+	if (r == 0 && s.shown == 0 && file && !origin.n)
 		ward_sayf("session %s has no record of %s (write the path as the command sees it "
 			  "inside)",
 			name, ward_buf_str(&path));
-	else if (r == 0 && s.shown == 0 && !n_reviewed)
+	else if (r == 0 && s.shown == 0 && !origin.n)
 		ward_sayf("session %s has no such record", name);
 	if (r == 0)
 		r = audit_select_warn(c, name, log, s.indexed);
-	return r != 0 ? r : asked && s.shown == 0 && !n_reviewed;
+	return r != 0 ? r : asked && s.shown == 0 && !origin.n;
 }
 
 static int run_show(struct audit_cmd *c, struct ward_err *err)
@@ -195,8 +198,21 @@ static int run_tail(struct audit_cmd *c, struct ward_err *err)
 	return r;
 }
 
+static int blame(struct audit_cmd *c, struct ward_err *err)
+{
+	ward_cleanup(audit_origin_clear) struct audit_origin origin = {.v = NULL};
+	if (c->session || c->proof)
+		return ward_err_set(err, -EINVAL,
+			"--blame is of all sessions of the project: it takes neither a session nor "
+			"--proof");
+	int r = audit_origin_find(c, c->object, true, &origin, err);
+	return r < 0 ? r : audit_blame_print(c, &origin, err);
+}
+
 static int run_file(struct audit_cmd *c, struct ward_err *err)
 {
+	if (c->blame)
+		return blame(c, err);
 	return show(c, true, true, err);
 }
 
@@ -260,6 +276,10 @@ int ward_audit_cmd_tail(int argc, char **argv)
 
 static const struct argp_option file_options[] = {
 	{"json", 'j', NULL, 0, "The trail's own lines", 0},
+	{"blame", AUDIT_OPTION_BLAME, NULL, 0,
+		"The lines of the file instead, each with the session whose applied changes it is "
+		"of. With --json: one object",
+		0},
 	{"verbose", 'v', NULL, 0, "Long details whole", 0},
 	{"proof", AUDIT_OPTION_PROOF, NULL, 0,
 		"Print the records as proofs, which 'wardfs audit verify' takes as a FILE. With "

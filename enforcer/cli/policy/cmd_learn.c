@@ -283,6 +283,8 @@ static void put_text(struct proposal *p, char *const *argv)
 	put_counts(b, "Refused, and not proposed: ", p->learned.refused, "");
 	ward_buf_printf(b, "\n[policy]\nversion = 1\nextends = %s\n",
 		ward_buf_str(file[1].len ? &file[1] : &file[0]));
+	if (p->base.text[1].len)
+		learn_put_trees(ward_buf_str(&p->base.file[0]), &p->base.text[0], b);
 	put_guards(&p->base, b);
 	ward_buf_printf(b, "\n[files]\n" LEARN_BEGINS "\n%s = /workspace\n",
 		p->named ? "; Of what the command did not use, only names can be seen.\ndeny "

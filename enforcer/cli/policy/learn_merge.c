@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/cli/policy/policy_lines.h"
+#include "enforcer/policy/read.h"
 
 /* Where the owner's text is cut, by numbers of lines from 1; 0: nowhere. */
 struct block {
@@ -123,6 +125,58 @@ static void put_guards(
 	}
 }
 
+/* Of which tree a line is. */
+struct trees {
+	struct ward_buf *b;
+	char *tree; /* NULL: the section is no tree */
+};
+
+static int tree_section(
+	void *user, const char *kind, const char *arg, unsigned line, struct ward_err *err)
+{
+	struct trees *t = user;
+	(void)line, (void)err;
+	free(t->tree);
+	t->tree = strcmp(kind, "tree") == 0 ? strdup(arg) : NULL;
+	return 0;
+}
+
+static int tree_pair(
+	void *user, const char *key, const char *value, unsigned line, struct ward_err *err)
+{
+	struct trees *t = user;
+	(void)line, (void)err;
+	if (t->tree && strcmp(key, "changes") == 0)
+		ward_buf_printf(t->b, "\n[tree %s]\nchanges = %s\n", t->tree, value);
+	return 0;
+}
+
+void learn_put_trees(const char *file, const struct ward_buf *text, struct ward_buf *b)
+{
+	static const struct ward_read_ops ops = {tree_section, tree_pair};
+	struct trees t = {.b = b};
+	(void)!ward_policy_read(file, ward_buf_str(text), text->len, &ops, &t, NULL);
+	free(t.tree);
+}
+
+/* Trees whose changes are staged, where the owner's file says nothing of that. */
+static void put_trees(
+	struct ward_buf *b, const struct policy_lines *have, const struct policy_lines *proposal)
+{
+	for (size_t i = 0; i < proposal->n; i++) {
+		const struct policy_line *l = &proposal->v[i];
+		bool known =
+			strncmp(l->section, "[tree ", 6) != 0 || strcmp(l->key, "changes") != 0;
+		for (size_t k = 0; k < have->n && !known; k++)
+			known = strcmp(have->v[k].section, l->section) == 0 &&
+				strcmp(have->v[k].key, l->key) == 0;
+		if (known)
+			continue;
+		ward_buf_printf(b, "\n%s\n", l->section);
+		put(b, l);
+	}
+}
+
 int learn_merge(const char *file, const struct ward_buf *have, const struct ward_buf *proposal,
 	struct ward_buf *ret, struct ward_err *err)
 {
@@ -162,6 +216,7 @@ int learn_merge(const char *file, const struct ward_buf *have, const struct ward
 	}
 	if (ret->len && ret->data[ret->len - 1] != '\n')
 		ward_buf_putc(ret, '\n');
+	put_trees(ret, &old, &new);
 	put_guards(ret, &old, &new);
 	r = ward_buf_error(ret);
 	return r < 0 ? ward_err_sys(err, r, "%s", file) : 0;

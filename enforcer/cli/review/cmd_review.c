@@ -29,7 +29,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"session", 's', "NAME", 0, "Not the last session of this project that staged changes", 0},
+	{"session", 's', "NAME", 0,
+		"NAME or NAME@STEP, not the last session of this project that staged changes", 0},
 	{"dry-run", 'n', NULL, 0, "apply, undo: say what would be done; change nothing", 0},
 	{"interactive", 'i', NULL, 0, "apply: ask about each change, and each hunk of it", 0},
 	{"merge", OPT_MERGE, NULL, 0, "apply: with what the host has changed, where both fit", 0},
@@ -114,6 +115,11 @@ static void check_options(const struct review_args *a, struct argp_state *state)
 			state, "--require-check and --require-sign go with review apply");
 	if (a->dry && a->interactive)
 		ward_arguments_wrong(state, "of --dry-run and --interactive give one");
+	if (a->session && strchr(a->session, '@') &&
+		(a->word == REVIEW_UNDO || a->word == REVIEW_DISCARD || a->word == REVIEW_MARK ||
+			a->word == REVIEW_LOG || a->word == REVIEW_BACK))
+		ward_arguments_wrong(
+			state, "undo, discard, mark, log and back take a session without a step");
 	if (a->word != REVIEW_CHECK && a->policy)
 		ward_arguments_wrong(state, "--policy goes with review check");
 	if (a->word != REVIEW_SIGN && (a->key || a->output || a->signed_file))
@@ -201,6 +207,7 @@ static const struct argp argp = {options, parse,
 	"    wardfs review discard              nothing of it\n"
 	"    wardfs review compare one two      what two sessions changed differently\n"
 	"    wardfs review check -- make test   a command on it, that cannot change it\n"
+	"    wardfs review check one@3 -- make  the same on step 3 of session one\n"
 	"    wardfs review sign --key KEY       an approver signs: this change, tested so\n\n"
 	"While the session runs:\n\n"
 	"    wardfs review mark before-tests    a step, to which the session can be put back\n"

@@ -71,7 +71,7 @@ static int record_applied(struct ward_review_meant *m, const struct ward_apply *
 	ward_cleanup_free const char **before = calloc(c->n ? c->n : 1, sizeof(*before));
 	const struct review_record w = {
 		.verb = "applied", .changes = t->n_done, .left = t->n_left, .lines = &lines};
-	int r = before ? ward_applied_of(m->dir_fd, &done, err)
+	int r = before ? ward_applied_of(m->place_fd, &done, err)
 		       : ward_err_sys(err, -ENOMEM, "apply");
 	for (size_t i = 0; r == 0 && i < done.n; i++) {
 		const struct ward_change *of =
@@ -120,6 +120,7 @@ static int begin(const struct review_args *a, struct ward_review_meant *m, struc
 	const size_t n = m->changes.n ? m->changes.n : 1;
 	const uint64_t keep_ns = ward_policy_settings(m->place.policy)->review_keep_ns;
 	w->ap = (struct ward_apply){.dir_fd = m->dir_fd,
+		.place_fd = m->place_fd,
 		.changes = &m->changes,
 		.dry = a->dry,
 		.by = getuid(),

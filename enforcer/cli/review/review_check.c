@@ -82,11 +82,13 @@ static int check_same(const struct ward_review_meant *m, struct ward_err *err)
 {
 	ward_cleanup(ward_review_meant_clear) struct ward_review_meant now = {.dir_fd = -1};
 	ward_review_meant_init(&now);
-	int r = ward_review_meant_find(m->session, false, &now, err);
+	ward_cleanup_free char *name = ward_review_meant_name(m);
+	int r = name ? ward_review_meant_find(name, false, &now, err)
+		     : ward_err_sys(err, -ENOMEM, "check");
 	if (r == 0 && strcmp(now.digest, m->digest) != 0)
 		r = ward_err_set(err, -ESTALE,
 			"what session %s staged has changed during the check, which counts for nothing",
-			m->session);
+			name);
 	return r;
 }
 
@@ -105,6 +107,8 @@ static int record(struct ward_review_meant *m, char *const *argv, int status, co
 			  : json_pack("{s:s, s:O, s:i, s:s, s:s}", "manifest", m->digest, "command",
 				    command, "result", status, "session", session, "trail", root);
 	json_decref(command);
+	if (o && m->step)
+		json_object_set_new(o, "step", ward_json_text(m->step));
 	ward_cleanup_free char *text = o ? json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	json_decref(o);
 	if (r < 0)
@@ -122,7 +126,7 @@ static int record(struct ward_review_meant *m, char *const *argv, int status, co
 
 /* The session begins where the staged one was, and is thrown away. Returns its exit status. */
 static int run(const struct review_args *a, const struct ward_review_meant *m,
-	const struct ward_base *base, char ran[WARD_SESSION_NAME_MAX + 1])
+	const struct ward_base *base, const char *from, char ran[WARD_SESSION_NAME_MAX + 1])
 {
 	char of[WARD_SESSION_NAME_MAX + 32], what[WARD_REVIEW_DIGEST_SIZE + 32];
 	const char *labels[] = {of, what};
@@ -132,7 +136,7 @@ static int run(const struct review_args *a, const struct ward_review_meant *m,
 		.say = ward_say,
 		.policy = a->policy,
 		.base = a->policy ? NULL : base,
-		.from = m->session,
+		.from = from,
 		.discard = true,
 		.labels = {labels, 2},
 		.argv = a->command,
@@ -155,7 +159,10 @@ int review_check(const struct review_args *a, struct ward_review_meant *m, struc
 	int r = a->policy ? 0 : policy_of(m, &base, err);
 	if (r < 0)
 		return r;
-	const int status = run(a, m, &base, ran);
+	ward_cleanup_free char *name = ward_review_meant_name(m);
+	if (!name)
+		return ward_err_sys(err, -ENOMEM, "check");
+	const int status = run(a, m, &base, name, ran);
 	if (!*ran)
 		return status;
 	r = record(m, a->command, status, ran, err);

@@ -29,7 +29,7 @@ static int record_undone(struct ward_review_meant *m, const struct ward_undo *u,
 int review_undo(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
 	const size_t n = m->applied.n ? m->applied.n : 1;
-	struct ward_undo u = {.dir_fd = m->dir_fd, .applied = &m->applied, .dry = a->dry};
+	struct ward_undo u = {.dir_fd = m->place_fd, .applied = &m->applied, .dry = a->dry};
 	struct review_told t = {.done = "undone", .dry = a->dry};
 	struct ward_as_owner as;
 	memcpy(u.roots, m->undo_roots, sizeof(u.roots));

@@ -143,6 +143,8 @@ static int take_check(const struct ward_review_meant *m, const struct known *k, 
 		r = ward_err_set(err, -EBADMSG,
 			"the trail of session %s is not the one of the check", session);
 	drop_check(e->checks, json_object_get(o, "command"));
+	/* Nor does a signature say at which step: the manifest does. */
+	(void)json_object_del(o, "step");
 	if (r == 0)
 		(void)json_object_del(o, "manifest");
 	if (r < 0)

@@ -107,7 +107,7 @@ static int check_ended(const struct ward_review_meant *m, struct ward_err *err)
 /* What has the path now may be another project. */
 static bool is_another(const struct ward_review_meant *m, int fd, const char *path)
 {
-	if (!ward_staged_bound_other(m->dir_fd, fd, path))
+	if (!ward_staged_bound_other(m->place_fd, fd, path))
 		return false;
 	ward_sayf("%s is not the directory that session %s had there: nothing of it is applied "
 		  "here. 'wardfs review export DIR' writes its files elsewhere",
@@ -132,7 +132,7 @@ static void open_roots(const struct ward_review_meant *m, char *const *roots, si
 
 void ward_review_meant_init(struct ward_review_meant *m)
 {
-	*m = (struct ward_review_meant){.dir_fd = -1};
+	*m = (struct ward_review_meant){.dir_fd = -1, .place_fd = -1};
 	for (size_t i = 0; i < 16; i++)
 		m->roots[i] = m->undo_roots[i] = -1;
 }
@@ -221,14 +221,32 @@ static int flag_asked(struct ward_review_meant *m)
 	return 0;
 }
 
+/* SESSION[@STEP] */
+static int take_name(struct ward_review_meant *m, const char *name, struct ward_err *err)
+{
+	const char *at = strchr(name, '@');
+	m->session = strndup(name, at ? (size_t)(at - name) : strlen(name));
+	m->step = at ? strdup(at + 1) : NULL;
+	if (!m->session || (at && !m->step))
+		return ward_err_sys(err, -ENOMEM, "session");
+	return at && !at[1] ? ward_err_set(err, -EINVAL,
+				      "behind the @ comes a step, by its number "
+				      "or name: wardfs review log")
+			    : 0;
+}
+
 static int read_all(struct ward_review_meant *m, struct ward_err *err)
 {
-	int r = ward_applied_of(m->dir_fd, &m->applied, err);
-	m->discarded = faccessat(m->dir_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+	int r = ward_applied_of(m->place_fd, &m->applied, err);
+	m->discarded = faccessat(m->place_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 	if (r == 0 && m->discarded && !m->applied.n_steps)
 		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
 	if (r == 0 && !m->discarded)
-		r = ward_reviews_finish(m->dir_fd, err);
+		r = ward_reviews_finish(m->place_fd, err);
+	if (r == 0 && !m->discarded && m->step) {
+		m->dir_fd = -1;
+		r = ward_reviews_view(m->place_fd, m->step, &m->dir_fd, err);
+	}
 	if (r == 0 && !m->discarded)
 		r = ward_changes_read(m->dir_fd, 0, &m->changes, err);
 	if (r == 0 && (r = ward_applied_know_again(&m->changes, &m->applied, true)) < 0)
@@ -271,16 +289,32 @@ int ward_review_meant_find(
 		ward_applied_expire(
 			ward_store_dir(m->store), ward_clock_real_ns() / WARD_NS_PER_SEC);
 	if (r == 0 && session)
-		r = (m->session = strdup(session)) ? 0 : -ENOMEM;
+		r = take_name(m, session, err);
 	else if (r == 0)
 		r = find_last(m, applied, err);
 	if (r == 0 && (strchr(m->session, '/') || m->session[0] == '.'))
 		r = ward_err_set(err, -EINVAL, "'%s' is no session", m->session);
 	if (r == 0)
 		r = check_ended(m, err);
-	if (r == 0 && (r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->dir_fd)) < 0)
+	if (r == 0 &&
+		(r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->place_fd)) < 0)
 		r = ward_err_set(err, r, "session %s has no staged changes", m->session);
+	m->dir_fd = m->place_fd;
 	return r == 0 ? read_as_owner(m, err) : r;
+}
+
+static void drop_view(struct ward_review_meant *m)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_as_owner as;
+	if (m->dir_fd < 0 || m->dir_fd == m->place_fd)
+		return;
+	/* What stays is removed with the next one. */
+	if (ward_as_owner_begin(&m->place.id, &as, &err) == 0) {
+		ward_reviews_view_drop(m->place_fd, m->dir_fd);
+		ward_as_owner_end(&as);
+	}
+	close(m->dir_fd);
 }
 
 void ward_review_meant_clear(struct ward_review_meant *m)
@@ -291,8 +325,9 @@ void ward_review_meant_clear(struct ward_review_meant *m)
 		if (m->undo_roots[i] >= 0)
 			close(m->undo_roots[i]);
 	}
-	if (m->dir_fd >= 0)
-		close(m->dir_fd);
+	drop_view(m);
+	if (m->place_fd >= 0)
+		close(m->place_fd);
 	ward_changes_clear(&m->changes);
 	ward_applied_clear(&m->applied);
 	free(m->flags);
@@ -300,6 +335,15 @@ void ward_review_meant_clear(struct ward_review_meant *m)
 	ward_store_close(m->store);
 	ward_policy_place_clear(&m->place);
 	free(m->session);
+	free(m->step);
+}
+
+char *ward_review_meant_name(const struct ward_review_meant *m)
+{
+	char *name = NULL;
+	return asprintf(&name, "%s%s%s", m->session, m->step ? "@" : "", m->step ? m->step : "") < 0
+		       ? NULL
+		       : name;
 }
 
 const char *ward_review_flag(const struct ward_review_meant *m, const struct ward_change *c)

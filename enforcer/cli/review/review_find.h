@@ -10,7 +10,10 @@ struct ward_review_meant {
 	struct ward_policy_place place; /* the project around the current directory */
 	struct ward_store *store;
 	char *session;
-	int dir_fd; /* of what was staged */
+	char *step;   /* of SESSION@STEP; NULL: its end */
+	int dir_fd;   /* of what was staged: a view of the step, if there is one */
+	int place_fd; /* of the session: what was applied, and whose it is; else the same as dir_fd
+		       */
 	struct ward_review_changes changes;
 	int roots[16];	       /* O_PATH, -1: not served by this project's policy */
 	bool another[16];      /* of `roots`: not the directory that the session had */
@@ -27,13 +30,15 @@ struct ward_review_meant {
 void ward_review_meant_init(struct ward_review_meant *m);
 
 /*
- * session NULL: the last one of this project that staged anything; with `applied`, the one of which
- * something was applied last. Refuses one that still runs. Acts on files as the project's owner.
- * Clear it also on failure.
+ * session: SESSION or SESSION@STEP, a number or a name. NULL: the last one of this project that
+ * staged anything; with `applied`, the one of which something was applied last. Refuses one that
+ * still runs. Acts on files as the project's owner. Clear it also on failure.
  */
 int ward_review_meant_find(const char *session, bool applied, struct ward_review_meant *ret,
 	struct ward_err *err) ward_must_check;
 void ward_review_meant_clear(struct ward_review_meant *m);
+/* SESSION or SESSION@STEP, as people read it; the caller's. NULL: no memory. */
+char *ward_review_meant_name(const struct ward_review_meant *m);
 
 /* What is said of a change besides: "", or why it is applied only where it is named itself. */
 const char *ward_review_flag(const struct ward_review_meant *m, const struct ward_change *c);

@@ -82,6 +82,8 @@ void review_record_line(struct ward_buf *lines, const char *const trees[16],
 	json_object_set_new(o, "mode", json_string(mode));
 	json_object_set_new(o, "before", digest_or_null(before));
 	json_object_set_new(o, "after", digest_or_null(after));
+	if (*c->attributes)
+		json_object_set_new(o, "attributes", json_string(c->attributes));
 	if (part_word(part))
 		json_object_set_new(o, "part", json_string(part_word(part)));
 	json_object_set_new(o, "end", json_string(end_word(end, done)));

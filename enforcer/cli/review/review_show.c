@@ -58,12 +58,16 @@ const struct ward_done **review_applied_marks(const struct ward_review_meant *m)
 	return is;
 }
 
-static const char *applied_text(const struct ward_applied *a, const struct ward_done *d)
+static const char *applied_text(
+	const struct ward_applied *a, const struct ward_done *d, const struct ward_change *c)
 {
 	if (d && !a->steps[d->step].ended_s)
 		return "   (may be applied)";
 	switch (d ? d->part : WARD_PART_NONE) {
 	case WARD_PART_NONE:
+		/* As it was at a step, or at the end. */
+		if (d && *c->content && strcmp(d->c.content, c->content) != 0)
+			return "   (applied with other content)";
 		break;
 	case WARD_PART_HUNKS:
 		return "   (applied in part)";
@@ -119,12 +123,13 @@ static void note(const struct ward_review_meant *m, const char *verb)
 int review_show(const struct review_args *a, struct ward_review_meant *m, struct ward_err *err)
 {
 	(void)a;
-	ward_cleanup_free char *line = ward_changes_line(&m->changes);
+	ward_cleanup_free char *line = ward_changes_line(&m->changes),
+			       *name = ward_review_meant_name(m);
 	ward_cleanup_free const struct ward_done **applied = review_applied_marks(m);
-	if (!line || !applied)
+	if (!line || !name || !applied)
 		return ward_err_sys(err, -ENOMEM, "review");
 	note(m, "show");
-	ward_outf("session %s: %s\n", m->session, m->discarded ? "discarded" : line);
+	ward_outf("session %s: %s\n", name, m->discarded ? "discarded" : line);
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < m->changes.n; i++) {
 			const struct ward_change *c = &m->changes.v[i];
@@ -137,7 +142,7 @@ int review_show(const struct review_args *a, struct ward_review_meant *m, struct
 				ward_outf("   (%s)", flag);
 			if (*c->attributes)
 				ward_outf("   (with attributes)");
-			ward_outf("%s\n", applied_text(&m->applied, applied[i]));
+			ward_outf("%s\n", applied_text(&m->applied, applied[i], c));
 		}
 	if (!m->discarded)
 		ward_outf("manifest %s\n", m->digest);

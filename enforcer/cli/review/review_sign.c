@@ -56,7 +56,8 @@ static void show(const struct ward_review_meant *m, const struct review_evidence
 {
 	const json_t *v = NULL;
 	size_t i;
-	ward_outf("session %s, manifest %s\n", m->session, m->digest);
+	ward_cleanup_free char *name = ward_review_meant_name(m);
+	ward_outf("session %s, manifest %s\n", name ? name : m->session, m->digest);
 	json_array_foreach(e->checks, i, v)
 	{
 		ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;

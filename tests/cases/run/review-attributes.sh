@@ -28,6 +28,10 @@ shown=$(manifest one)
 object=$(grep -rl 'user.mark' /dev/null "$XDG_STATE_HOME/wardfs/reviews/one/objects" 2>/dev/null || :)
 [ -z "$object" ] || fail "the mark is content: $object"
 
+echo "--- the digest by docs/audit-format.md"
+mine() { python3 "$WARD_SRC/tests/cases/run/lib/review-attributes-manifest.py" "$XDG_STATE_HOME/wardfs/reviews/$1" "$PROJECT"; }
+[ "$(mine one)" = "$shown" ] || fail "the manifest is not as it is documented"
+
 echo "--- attack: an attribute that is changed after it was shown"
 for o in "$XDG_STATE_HOME"/wardfs/reviews/one/objects/*; do
 	[ "$(attribute "$o" user.mark)" != good ] || staged=$o
@@ -42,6 +46,9 @@ setfattr -n user.mark -v good "$staged"
 expect 0 "$WARDFS" review apply --manifest "$shown"
 [ "$(attribute changed user.mark)" = good ] && [ "$(attribute made user.mark)" = dir ] ||
 	fail "the attributes did not come"
+attributes=$("$WARDFS" review diff --json -s one changed | sed -n 's/.*"attributes": "\(.*\)".*/\1/p')
+grep '"path":"changed"' "$XDG_STATE_HOME/wardfs/sessions/one/review.1" |
+	grep -q "\"attributes\":\"$attributes\"" || fail "attributes are not in the record"
 expect 0 "$WARDFS" review undo
 [ "$(whole)" = "$before" ] && [ "$(attribute changed user.mark)" = none ] || fail "undo: $(whole)"
 
