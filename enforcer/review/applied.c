@@ -291,6 +291,15 @@ static const struct ward_review_base *base_of(const struct ward_done *d)
 	return d->part != WARD_PART_NONE && d->has_after ? &d->after : NULL;
 }
 
+/* What was removed can have been in a directory that was renamed before. */
+static const struct ward_change *change_of(
+	const struct ward_review_changes *c, const struct ward_change *d)
+{
+	const bool moved = d->kind == WARD_CHANGE_REMOVED && d->from;
+	return ward_changes_find(
+		c, moved ? d->from_root : d->root, moved ? d->from : d->path, d->kind);
+}
+
 int ward_applied_know_again(struct ward_review_changes *c, const struct ward_applied *a, bool parts)
 {
 	ward_cleanup_free struct latest *all = calloc(c->n ? c->n : 1, sizeof(*all));
@@ -300,9 +309,7 @@ int ward_applied_know_again(struct ward_review_changes *c, const struct ward_app
 		const struct ward_done *d = &a->v[k];
 		/* Of an apply that was ended nobody knows yet whether it came. */
 		const bool open = parts && !a->steps[d->step].ended_s && !d->undone;
-		const struct ward_change *found =
-			d->off || open ? NULL
-				       : ward_changes_find(c, d->c.root, d->c.path, d->c.kind);
+		const struct ward_change *found = d->off || open ? NULL : change_of(c, &d->c);
 		struct latest *l = found ? &all[found - c->v] : NULL;
 		if (!l)
 			continue;

@@ -12,7 +12,8 @@
  *                          (seconds of it), who, and the digest of what is staged
  *   A N KIND TYPE MODE SIZE ROOT PATH FROM-ROOT FROM BASE BEFORE
  *                          about to be done: a change, as in review.h. The host has BASE, with the
- *                          content BEFORE; "-": nothing
+ *                          content BEFORE; "-": nothing. Of what is removed, FROM is its path in
+ *                          the changes where an apply had moved it from there
  *   H N KIND               what comes is not what is staged: 1, hunks of it; 2, it was merged with
  *                          what the host has
  *   P N BASE CONTENT       what comes to the name is BASE, with this content. Without a P, nothing

@@ -3,7 +3,7 @@
  * Changes of the project in their order. What is displaced is kept (applied.h).
  *
  *   1. removals of files               what goes makes room
- *   2. directories removed, made and renamed, files renamed (names.h)
+ *   2. directories removed, made and renamed, files renamed (shifts.h)
  *   3. content                         all is written; then RENAME_EXCHANGE or RENAME_NOREPLACE
  *   4. further names of files, permissions of directories
  *

@@ -4,7 +4,7 @@
 
 #include "enforcer/review/applied.h"
 #include "enforcer/review/moved.h"
-#include "enforcer/review/names.h"
+#include "enforcer/review/shifts.h"
 #include "enforcer/review/swap.h"
 
 #define WARD_APPLY_SAYS_OTHER "the project has another file of this name"
@@ -26,7 +26,7 @@ struct ward_applying {
 	uint64_t *kept; /* inodes of names that are kept, of files with several; owned */
 	size_t n_kept;
 	bool kept_known;
-	struct ward_names names; /* directories, and names of the host's files; v is owned */
+	struct ward_shifts names; /* directories, and names of the host's files; v is owned */
 };
 
 /* One change while it is worked on. */

@@ -46,7 +46,7 @@ bool ward_one_came_with_content(
 }
 
 static bool is_one(
-	void *arg, const struct ward_name *n, bool there, bool moved, int dir, const char *name)
+	void *arg, const struct ward_shift *n, bool there, bool moved, int dir, const char *name)
 {
 	struct ward_applying *w = arg;
 	const struct ward_change *c = &w->a->changes->v[n->tag];
@@ -55,7 +55,7 @@ static bool is_one(
 	mode_t type;
 	if (ward_host_stat_at(dir, name, &now, &type) < 0)
 		return false;
-	if (n->kind == WARD_NAME_COMES)
+	if (n->kind == WARD_SHIFT_COMES)
 		return S_ISDIR(type);
 	if (there && now.ino == c->base.ino && now.dev == c->base.dev)
 		return true;
@@ -94,7 +94,7 @@ static int make_beside(const struct ward_one *o, struct ward_review_base *ret)
 }
 
 /* Beside, so that there is never one that is half made, or that the log does not know. */
-static int make(void *arg, const struct ward_name *n, int dir, const char *name)
+static int make(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
 	struct ward_applying *w = arg;
 	struct ward_review_base now;
@@ -108,14 +108,15 @@ static int make(void *arg, const struct ward_name *n, int dir, const char *name)
 	if (r < 0)
 		return r;
 	ward_undo_log_ready(&w->log, w->number[n->tag], &now, "-");
-	r = ward_swap_rename(o.s.dir, o.s.beside, o.s.dir, o.s.name);
+	r = ward_undo_log_error(&w->log);
+	r = r < 0 ? r : ward_swap_rename(o.s.dir, o.s.beside, o.s.dir, o.s.name);
 	if (r < 0)
 		(void)unlinkat(o.s.dir, o.s.beside, AT_REMOVEDIR);
 	return r;
 }
 
 /* What an undo makes it of again is kept. */
-static int take(void *arg, const struct ward_name *n, int dir, const char *name)
+static int take(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
 	const struct ward_applying *w = arg;
 	const struct ward_change *c = &w->a->changes->v[n->tag];
@@ -140,27 +141,27 @@ static bool goes(void *arg, size_t root, const char *path)
 	return c && !S_ISDIR(c->type) && (w->ready[i] || ward_apply_is_settled(w, i));
 }
 
-static const struct ward_name_ops ops = {.is = is_one, .make = make, .remove = take, .goes = goes};
+static const struct ward_shift_ops ops = {.is = is_one, .make = make, .remove = take, .goes = goes};
 
 /* --- all of them --- */
 
-static struct ward_name name_of(const struct ward_change *c, size_t i, bool wanted)
+static struct ward_shift name_of(const struct ward_change *c, size_t i, bool wanted)
 {
-	struct ward_name n = {.wanted = wanted, .type = c->type, .tag = i};
+	struct ward_shift n = {.wanted = wanted, .type = c->type, .tag = i};
 	if (c->kind == WARD_CHANGE_ADDED) {
-		n.kind = WARD_NAME_COMES;
+		n.kind = WARD_SHIFT_COMES;
 	} else if (c->kind == WARD_CHANGE_REMOVED) {
-		n.kind = WARD_NAME_GOES;
+		n.kind = WARD_SHIFT_GOES;
 		n.from = c->path;
 		n.from_root = c->root;
 	} else {
-		n.kind = WARD_NAME_MOVES;
+		n.kind = WARD_SHIFT_MOVES;
 		n.from = c->from;
 		n.from_root = c->from_root;
 	}
-	if (n.kind != WARD_NAME_COMES)
+	if (n.kind != WARD_SHIFT_COMES)
 		n.ino = c->base.ino;
-	if (n.kind != WARD_NAME_GOES) {
+	if (n.kind != WARD_SHIFT_GOES) {
 		n.to = c->path;
 		n.to_root = c->root;
 	}
@@ -175,78 +176,78 @@ static uint64_t key_of(const struct ward_applying *w)
 	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-static const char *done_word(const struct ward_name *n, bool dry)
+static const char *done_word(const struct ward_shift *n, bool dry)
 {
 	switch (n->kind) {
-	case WARD_NAME_COMES:
+	case WARD_SHIFT_COMES:
 		return dry ? "would be made" : "made";
-	case WARD_NAME_GOES:
+	case WARD_SHIFT_GOES:
 		return dry ? "would be removed" : "removed";
-	case WARD_NAME_STAYS:
-	case WARD_NAME_MOVES:
+	case WARD_SHIFT_STAYS:
+	case WARD_SHIFT_MOVES:
 		break;
 	}
 	return dry ? "would be renamed" : "renamed";
 }
 
 /* Not what the session saw, or not any more. */
-static void say_lost(struct ward_one *o, const struct ward_name *n)
+static void say_lost(struct ward_one *o, const struct ward_shift *n)
 {
 	struct ward_review_base now;
 	mode_t type;
-	if (n->kind == WARD_NAME_GOES && ward_one_begin(o->w, o->i, o) == 0 &&
+	if (n->kind == WARD_SHIFT_GOES && ward_one_begin(o->w, o->i, o) == 0 &&
 		ward_host_stat_at(o->s.dir, o->s.name, &now, &type) == 0 &&
 		ward_one_is_replaced(o, &now, type))
 		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
-	else if (n->error == -ESTALE || n->kind == WARD_NAME_GOES)
+	else if (n->error == -ESTALE || n->kind == WARD_SHIFT_GOES)
 		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
 	else
 		ward_one_failed(o, n->error, "what is to be renamed");
 }
 
-static void say(struct ward_applying *w, const struct ward_name *n)
+static void say(struct ward_applying *w, const struct ward_shift *n)
 {
 	struct ward_one o = {.w = w, .i = n->tag, .c = &w->a->changes->v[n->tag]};
 	switch (n->end) {
-	case WARD_NAME_NONE:
+	case WARD_SHIFT_NONE:
 		break;
-	case WARD_NAME_READY:
+	case WARD_SHIFT_READY:
 		if (w->a->dry)
 			ward_one_ended(&o, WARD_APPLY_DONE, "%s", done_word(n, true));
 		break;
-	case WARD_NAME_DONE:
+	case WARD_SHIFT_DONE:
 		ward_one_ended(&o, WARD_APPLY_DONE, "%s", done_word(n, false));
 		break;
-	case WARD_NAME_THERE:
+	case WARD_SHIFT_THERE:
 		ward_one_ended(&o, WARD_APPLY_ALREADY,
-			n->kind == WARD_NAME_GOES ? "it is gone" : "the project has it");
+			n->kind == WARD_SHIFT_GOES ? "it is gone" : "the project has it");
 		break;
-	case WARD_NAME_LOST:
+	case WARD_SHIFT_LOST:
 		say_lost(&o, n);
 		break;
-	case WARD_NAME_TAKEN:
+	case WARD_SHIFT_TAKEN:
 		ward_one_ended(&o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
 		break;
-	case WARD_NAME_APART:
+	case WARD_SHIFT_APART:
 		ward_one_failed(&o, n->error, "the directory that it lies in");
 		break;
-	case WARD_NAME_FULL:
+	case WARD_SHIFT_FULL:
 		ward_one_ended(&o, WARD_APPLY_CONFLICT,
 			"the project has files in it that the session did not remove");
 		break;
-	case WARD_NAME_RACED:
+	case WARD_SHIFT_RACED:
 		ward_one_ended(&o, WARD_APPLY_CONFLICT,
 			"somebody changed it at this moment: it was put back");
 		break;
-	case WARD_NAME_ASTRAY:
+	case WARD_SHIFT_ASTRAY:
 		ward_one_ended(&o, WARD_APPLY_FAILED,
 			"somebody changed it at this moment: it has another name");
 		break;
-	case WARD_NAME_FAILED:
+	case WARD_SHIFT_FAILED:
 		ward_one_failed(&o, n->error,
-			n->kind == WARD_NAME_COMES  ? "could not be made"
-			: n->kind == WARD_NAME_GOES ? "could not be removed"
-						    : "could not be renamed");
+			n->kind == WARD_SHIFT_COMES  ? "could not be made"
+			: n->kind == WARD_SHIFT_GOES ? "could not be removed"
+						     : "could not be renamed");
 		break;
 	}
 }
@@ -254,12 +255,14 @@ static void say(struct ward_applying *w, const struct ward_name *n)
 /* In the log with where the file is now: other applies may have renamed directories above it. */
 static void announce(struct ward_applying *w, size_t k)
 {
-	const struct ward_name *n = &w->names.v[k];
+	const struct ward_shift *n = &w->names.v[k];
 	struct ward_one o = {.w = w, .i = n->tag, .c = &w->a->changes->v[n->tag]};
 	size_t root = 0;
-	if (n->from && ward_names_origin(&w->names, k, o.at, &root) == 0) {
+	if (n->from && ward_shifts_origin(&w->names, k, o.at, &root) == 0) {
 		o.own = *o.c;
-		if (n->kind == WARD_NAME_GOES) {
+		if (n->kind == WARD_SHIFT_GOES) {
+			o.own.from = o.own.path;
+			o.own.from_root = o.own.root;
 			o.own.path = o.at;
 			o.own.root = root;
 		} else {
@@ -274,9 +277,9 @@ static void announce(struct ward_applying *w, size_t k)
 int ward_apply_names_plan(struct ward_applying *w, const bool *wanted)
 {
 	const struct ward_review_changes *c = w->a->changes;
-	struct ward_name *v = calloc(c->n ? c->n : 1, sizeof(*v));
+	struct ward_shift *v = calloc(c->n ? c->n : 1, sizeof(*v));
 	size_t n = 0;
-	w->names = (struct ward_names){
+	w->names = (struct ward_shifts){
 		.ops = &ops, .arg = w, .roots = w->a->roots, .key = key_of(w), .v = v};
 	if (!v)
 		return -ENOMEM;
@@ -284,13 +287,13 @@ int ward_apply_names_plan(struct ward_applying *w, const bool *wanted)
 		if (ward_apply_names_has(&c->v[i]))
 			v[n++] = name_of(&c->v[i], i, wanted[i]);
 	w->names.n = n;
-	int r = ward_names_find(&w->names);
+	int r = ward_shifts_find(&w->names);
 	if (r < 0)
 		return r;
-	ward_names_plan(&w->names);
+	ward_shifts_plan(&w->names);
 	for (size_t k = 0; k < n; k++) {
 		say(w, &v[k]);
-		if (!w->a->dry && v[k].end == WARD_NAME_READY)
+		if (!w->a->dry && v[k].end == WARD_SHIFT_READY)
 			announce(w, k);
 	}
 	return 0;
@@ -301,7 +304,7 @@ void ward_apply_names_go(struct ward_applying *w)
 	if (w->a->dry)
 		return;
 	ward_swap_place_forget(&w->place);
-	ward_names_go(&w->names);
+	ward_shifts_go(&w->names);
 	ward_swap_place_forget(&w->place);
 	for (size_t k = 0; k < w->names.n; k++)
 		if (w->number[w->names.v[k].tag])
@@ -310,7 +313,7 @@ void ward_apply_names_go(struct ward_applying *w)
 
 void ward_apply_names_end(struct ward_applying *w)
 {
-	ward_names_clear(&w->names);
+	ward_shifts_clear(&w->names);
 	free(w->names.v);
 	w->names.v = NULL;
 	w->names.n = 0;
@@ -360,7 +363,9 @@ void ward_one_link(struct ward_one *o)
 	}
 	ward_one_log(o, "-");
 	ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
-	r = linkat(dir, name, o->s.dir, o->s.name, 0) < 0 ? -errno : 0;
+	r = ward_undo_log_error(&o->w->log);
+	if (r == 0 && linkat(dir, name, o->s.dir, o->s.name, 0) < 0)
+		r = -errno;
 	if (r == 0)
 		r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
 	if (r == 0 && (there.ino != now.ino || there.dev != now.dev))

@@ -49,6 +49,9 @@ static bool has_gone_on(struct ward_one *o)
 		if (dir < 0)
 			continue;
 		o->own = *o->c;
+		/* The log has both paths. */
+		o->own.from = o->own.path;
+		o->own.from_root = o->own.root;
 		o->own.root = root;
 		o->own.path = o->at;
 		o->c = &o->own;
@@ -83,7 +86,7 @@ int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o)
 	int r = 0;
 	/* In a dry run the directories above it have not moved. */
 	if (w->a->dry && w->names.v && c->kind != WARD_CHANGE_REMOVED) {
-		r = ward_names_now(&w->names, c->root, c->path, o->at, &root);
+		r = ward_shifts_now(&w->names, c->root, c->path, o->at, &root);
 		path = o->at;
 	}
 	if (r == 0)
@@ -118,7 +121,7 @@ bool ward_one_is_there(const struct ward_one *o)
 /* In a dry run: what stands there would have gone before, or is to go elsewhere. */
 bool ward_one_goes_first(const struct ward_one *o)
 {
-	return o->w->a->dry && ward_names_leaves(&o->w->names, o->c->root, o->c->path);
+	return o->w->a->dry && ward_shifts_leaves(&o->w->names, o->c->root, o->c->path);
 }
 
 /* Another name of it that came or went changed its st_ctime; so did one that was renamed. */
@@ -434,9 +437,10 @@ static void not_in_place(struct ward_one *o, bool is_back)
 	mode_t type;
 	if (!is_back && ward_in_place_write(&o->s, &o->c->base, true) < 0)
 		return;
-	ward_one_drop(o);
 	const bool there = ward_host_stat_at(o->s.dir, o->s.name, &again, &type) == 0;
 	ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
+	if (ward_undo_log_error(&o->w->log) == 0)
+		ward_one_drop(o);
 }
 
 static int put(struct ward_one *o)
@@ -548,8 +552,10 @@ void ward_one_mode(struct ward_one *o)
 	}
 	if (r == 0 && !o->w->a->dry) {
 		ward_one_log(o, "-");
-		if (fchmod(fd, o->c->mode) < 0) {
+		r = ward_undo_log_error(&o->w->log);
+		if (r == 0 && fchmod(fd, o->c->mode) < 0)
 			r = -errno;
+		if (r < 0) {
 			ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 		}
 	}

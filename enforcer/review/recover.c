@@ -64,7 +64,10 @@ static bool came(struct ward_swapping *s, const struct ward_done *d)
 		ward_swap_drop(s);
 		return false;
 	}
-	if (!d->has_after || stands(dir, name, &d->after)) {
+	/* Without room for it the log does not have that it was given up: then the base stands
+	 * there. */
+	if (!d->has_after || stands(dir, name, &d->after) ||
+		(d->c.has_base && stands(s->dir, s->name, &d->c.base))) {
 		ward_swap_drop(s);
 		return false;
 	}
@@ -151,6 +154,11 @@ static void write_back(
 	struct ward_swapping *s, size_t i, struct ward_applied *a, struct ward_undo_log *log)
 {
 	struct ward_done *d = &a->v[i];
+	if (d->undone) {
+		ward_swap_drop(s);
+		ward_in_place_end(s);
+		return;
+	}
 	const struct ward_review_base *file = d->has_after ? &d->after : &d->c.base;
 	mode_t type;
 	int r = stands(s->dir, s->name, file) ? ward_in_place_is_ours(s) : 0;

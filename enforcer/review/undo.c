@@ -282,7 +282,7 @@ static void back_removed(struct ward_back *b)
 	struct ward_review_base now;
 	mode_t type;
 	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
-		(b->w->u->dry && ward_names_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
+		(b->w->u->dry && ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
 		bring_back(b, NULL);
 		return;
 	}
@@ -374,7 +374,7 @@ static int begin(struct ward_undoing *w, size_t i, struct ward_back *b)
 	/* In a dry run the directories above it have not gone back. */
 	const bool ahead = w->u->dry && w->names.v;
 	size_t root = d->c.root;
-	int r = ahead ? ward_names_now(&w->names, d->c.root, d->c.path, b->at, &root) : 0;
+	int r = ahead ? ward_shifts_now(&w->names, d->c.root, d->c.path, b->at, &root) : 0;
 	if (r == 0)
 		r = ward_swap_begin(&w->place, w->u->roots[root], ahead ? b->at : d->c.path,
 			(uint32_t)i + 1, &b->s);

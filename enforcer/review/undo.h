@@ -4,7 +4,7 @@
 
 #include "enforcer/review/applied.h"
 #include "enforcer/review/moved.h"
-#include "enforcer/review/names.h"
+#include "enforcer/review/shifts.h"
 #include "enforcer/review/swap.h"
 
 #define WARD_BACK_CHANGED "the project's file has changed since it was applied"
@@ -16,7 +16,7 @@ struct ward_undoing {
 	struct ward_swap_place place;
 	struct ward_review_changes ways; /* the renames, the other way round; v is owned */
 	struct ward_moved moved;	 /* of them */
-	struct ward_names names;	 /* of the records [low, high); v is owned */
+	struct ward_shifts names;	 /* of the records [low, high); v is owned */
 	size_t low, high;
 };
 

@@ -37,7 +37,7 @@ void ward_back_mode(struct ward_back *b)
 		ward_back_undone(b, b->s.dir, b->s.name);
 }
 
-/* --- names (names.h) --- */
+/* --- names (shifts.h) --- */
 
 bool ward_back_is_name(const struct ward_change *c)
 {
@@ -59,7 +59,7 @@ static bool goes_first(const struct ward_undoing *w, size_t i, const struct ward
 }
 
 static bool is_one(
-	void *arg, const struct ward_name *n, bool there, bool moved, int dir, const char *name)
+	void *arg, const struct ward_shift *n, bool there, bool moved, int dir, const char *name)
 {
 	struct ward_undoing *w = arg;
 	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
@@ -70,19 +70,19 @@ static bool is_one(
 	if (ward_host_stat_at(dir, name, &now, &type) < 0)
 		return false;
 	switch (n->kind) {
-	case WARD_NAME_COMES:
+	case WARD_SHIFT_COMES:
 		return S_ISDIR(type);
-	case WARD_NAME_GOES:
+	case WARD_SHIFT_GOES:
 		return S_ISDIR(type) && b.d->has_after && ward_back_same(&now, &b.d->after);
-	case WARD_NAME_STAYS:
-	case WARD_NAME_MOVES:
+	case WARD_SHIFT_STAYS:
+	case WARD_SHIFT_MOVES:
 		break;
 	}
 	b.s.elsewhere = ward_swap_is_elsewhere(&w->place, dir) > 0;
 	return ward_back_stood(&b, &now, type) || goes_first(w, n->tag, &now);
 }
 
-static int make(void *arg, const struct ward_name *n, int dir, const char *name)
+static int make(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
 	const struct ward_undoing *w = arg;
 	char kept[16];
@@ -93,7 +93,7 @@ static int make(void *arg, const struct ward_name *n, int dir, const char *name)
 	return r;
 }
 
-static int take(void *arg, const struct ward_name *n, int dir, const char *name)
+static int take(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
 	(void)arg;
 	(void)n;
@@ -114,22 +114,22 @@ static bool goes(void *arg, size_t root, const char *path)
 	return false;
 }
 
-static void done(void *arg, const struct ward_name *n, int dir, const char *name)
+static void done(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
 	struct ward_undoing *w = arg;
 	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
 	ward_back_undone(&b, dir, name);
 }
 
-static const struct ward_name_ops ops = {
+static const struct ward_shift_ops ops = {
 	.is = is_one, .make = make, .remove = take, .goes = goes, .done = done};
 
-static struct ward_name name_of(const struct ward_done *d, size_t i, bool wanted)
+static struct ward_shift name_of(const struct ward_done *d, size_t i, bool wanted)
 {
 	const struct ward_change *c = &d->c;
-	struct ward_name n = {.wanted = wanted, .type = c->type, .tag = i, .ino = c->base.ino};
+	struct ward_shift n = {.wanted = wanted, .type = c->type, .tag = i, .ino = c->base.ino};
 	if (c->kind == WARD_CHANGE_REMOVED) {
-		n.kind = WARD_NAME_COMES;
+		n.kind = WARD_SHIFT_COMES;
 		n.ino = 0;
 		n.to = c->path;
 		n.to_root = c->root;
@@ -138,68 +138,68 @@ static struct ward_name name_of(const struct ward_done *d, size_t i, bool wanted
 	n.from = c->path;
 	n.from_root = c->root;
 	if (c->kind == WARD_CHANGE_ADDED) {
-		n.kind = WARD_NAME_GOES;
+		n.kind = WARD_SHIFT_GOES;
 		n.ino = d->after.ino;
 		return n;
 	}
-	n.kind = WARD_NAME_MOVES;
+	n.kind = WARD_SHIFT_MOVES;
 	n.to = c->from;
 	n.to_root = c->from_root;
 	return n;
 }
 
-static void say_there(struct ward_names *ns, struct ward_back *b, const struct ward_name *n)
+static void say_there(struct ward_shifts *ns, struct ward_back *b, const struct ward_shift *n)
 {
 	char path[PATH_MAX];
 	const char *name = NULL;
 	size_t root = 0;
 	ward_cleanup_fd int dir = -1;
-	if (n->to && ward_names_now(ns, n->to_root, n->to, path, &root) == 0)
+	if (n->to && ward_shifts_now(ns, n->to_root, n->to, path, &root) == 0)
 		dir = ward_host_parent(b->w->u->roots[root], path, &name);
 	ward_back_already(b, dir, dir < 0 ? NULL : name,
-		n->kind == WARD_NAME_GOES    ? "it is gone"
-		: n->kind == WARD_NAME_COMES ? "it is there"
-					     : "it is where it was");
+		n->kind == WARD_SHIFT_GOES    ? "it is gone"
+		: n->kind == WARD_SHIFT_COMES ? "it is there"
+					      : "it is where it was");
 }
 
-static void say(struct ward_names *ns, const struct ward_name *n)
+static void say(struct ward_shifts *ns, const struct ward_shift *n)
 {
 	struct ward_undoing *w = ns->arg;
 	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
 	switch (n->end) {
-	case WARD_NAME_NONE:
-	case WARD_NAME_DONE:
+	case WARD_SHIFT_NONE:
+	case WARD_SHIFT_DONE:
 		break;
-	case WARD_NAME_READY:
+	case WARD_SHIFT_READY:
 		(void)ward_back_dry(&b);
 		break;
-	case WARD_NAME_THERE:
+	case WARD_SHIFT_THERE:
 		say_there(ns, &b, n);
 		break;
-	case WARD_NAME_LOST:
+	case WARD_SHIFT_LOST:
 		if (n->error == -ESTALE)
 			ward_back_end(&b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
 		else
 			ward_back_errno(&b, n->error, "what is to be renamed back");
 		break;
-	case WARD_NAME_TAKEN:
+	case WARD_SHIFT_TAKEN:
 		ward_back_fail(&b, -EEXIST);
 		break;
-	case WARD_NAME_APART:
+	case WARD_SHIFT_APART:
 		ward_back_errno(&b, n->error, "the directory that it lies in");
 		break;
-	case WARD_NAME_FULL:
+	case WARD_SHIFT_FULL:
 		ward_back_end(
 			&b, WARD_APPLY_CONFLICT, "there are files in it that were not applied");
 		break;
-	case WARD_NAME_RACED:
+	case WARD_SHIFT_RACED:
 		ward_back_fail(&b, -ESTALE);
 		break;
-	case WARD_NAME_ASTRAY:
+	case WARD_SHIFT_ASTRAY:
 		ward_back_end(&b, WARD_APPLY_FAILED,
 			"somebody changed it at this moment: it has another name");
 		break;
-	case WARD_NAME_FAILED:
+	case WARD_SHIFT_FAILED:
 		ward_back_fail(&b, n->error);
 		break;
 	}
@@ -209,10 +209,10 @@ int ward_back_names(
 	struct ward_undoing *w, const bool *wanted, size_t low, size_t high, bool only_aside)
 {
 	const struct ward_applied *a = w->u->applied;
-	struct ward_names *ns = &w->names;
-	struct ward_name *v = calloc(high - low + 1, sizeof(*v));
+	struct ward_shifts *ns = &w->names;
+	struct ward_shift *v = calloc(high - low + 1, sizeof(*v));
 	struct stat st;
-	*ns = (struct ward_names){.ops = &ops,
+	*ns = (struct ward_shifts){.ops = &ops,
 		.arg = w,
 		.roots = w->u->roots,
 		.key = fstat(w->undo, &st) == 0 ? st.st_ino : 0,
@@ -229,12 +229,12 @@ int ward_back_names(
 		if (!d->off && ward_back_is_name(&d->c))
 			v[ns->n++] = name_of(d, i, wanted[i] && !over);
 	}
-	int r = ward_names_find(ns);
-	if (r < 0 || (only_aside && !ward_names_is_aside(ns)))
+	int r = ward_shifts_find(ns);
+	if (r < 0 || (only_aside && !ward_shifts_is_aside(ns)))
 		return r;
-	ward_names_plan(ns);
+	ward_shifts_plan(ns);
 	if (!w->u->dry)
-		ward_names_go(ns);
+		ward_shifts_go(ns);
 	for (size_t k = 0; k < ns->n; k++)
 		if (v[k].wanted)
 			say(ns, &v[k]);
@@ -243,7 +243,7 @@ int ward_back_names(
 
 void ward_back_names_end(struct ward_undoing *w)
 {
-	ward_names_clear(&w->names);
+	ward_shifts_clear(&w->names);
 	free(w->names.v);
 	w->names.v = NULL;
 	w->names.n = 0;

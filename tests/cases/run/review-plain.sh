@@ -42,7 +42,8 @@ old d/two
 old x
 old d/one
 old e/one
-x" ] && [ ! -e c ] && [ ! -e gone ] && [ a -ef a2 ] && [ b -ef b2 ] && [ ! -e y ] || fail "applied: $(whole)"
+x" ] && [ ! -e c ] && [ ! -e gone ] && [ "$(stat -c %i a)" = "$(stat -c %i a2)" ] &&
+		[ "$(stat -c %i b)" = "$(stat -c %i b2)" ] && [ ! -e y ] || fail "applied: $(whole)"
 	[ -z "$(find . -name '.wardfs-apply*')" ] || fail "left behind: $(find . -name '.wardfs-apply*')"
 }
 # each NAME [WRAPPER...]: applied by way of it.

@@ -99,7 +99,9 @@ INSIDE = WORK + r"""
 done = ops(random.Random(int(sys.argv[1])), int(sys.argv[2]))
 os.write(1, json.dumps([done, look()]).encode())
 """
-exec(compile(WORK, "work", "exec"))  # pylint: disable=exec-used
+OUTSIDE = {}
+exec(compile(WORK, "work", "exec"), OUTSIDE)  # pylint: disable=exec-used
+look = OUTSIDE["look"]
 
 
 def fail(seed, text, done=()):

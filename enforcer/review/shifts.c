@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/review/names_internal.h"
+#include "enforcer/review/shifts_internal.h"
 
 /* The form of swap.c's names beside others, so that no session reads it. */
 #define ASIDE ".wardfs-apply-%llx-%llx-%08x"
@@ -23,19 +23,19 @@ static int order(size_t root, const char *path, size_t root2, const char *path2)
 
 static int by_from(const void *a, const void *b, void *v)
 {
-	const struct ward_name *x = (const struct ward_name *)v + *(const size_t *)a;
-	const struct ward_name *y = (const struct ward_name *)v + *(const size_t *)b;
+	const struct ward_shift *x = (const struct ward_shift *)v + *(const size_t *)a;
+	const struct ward_shift *y = (const struct ward_shift *)v + *(const size_t *)b;
 	return order(x->from_root, x->from, y->from_root, y->from);
 }
 
 static int by_to(const void *a, const void *b, void *v)
 {
-	const struct ward_name *x = (const struct ward_name *)v + *(const size_t *)a;
-	const struct ward_name *y = (const struct ward_name *)v + *(const size_t *)b;
+	const struct ward_shift *x = (const struct ward_shift *)v + *(const size_t *)a;
+	const struct ward_shift *y = (const struct ward_shift *)v + *(const size_t *)b;
 	return order(x->to_root, x->to, y->to_root, y->to);
 }
 
-static int by_parts(const struct ward_name_place *a, const struct ward_name_place *b)
+static int by_parts(const struct ward_shift_place *a, const struct ward_shift_place *b)
 {
 	if (a->node != b->node)
 		return a->node < b->node ? -1 : 1;
@@ -44,16 +44,16 @@ static int by_parts(const struct ward_name_place *a, const struct ward_name_plac
 
 static int by_place(const void *a, const void *b, void *v)
 {
-	return by_parts(&((const struct ward_name *)v + *(const size_t *)a)->of,
-		&((const struct ward_name *)v + *(const size_t *)b)->of);
+	return by_parts(&((const struct ward_shift *)v + *(const size_t *)a)->of,
+		&((const struct ward_shift *)v + *(const size_t *)b)->of);
 }
 
-bool ward_names_same_place(const struct ward_name_place *a, const struct ward_name_place *b)
+bool ward_shifts_same_place(const struct ward_shift_place *a, const struct ward_shift_place *b)
 {
 	return a->aside == b->aside && by_parts(a, b) == 0;
 }
 
-size_t ward_names_from(const struct ward_names *ns, const struct ward_name_place *p)
+size_t ward_shifts_from(const struct ward_shifts *ns, const struct ward_shift_place *p)
 {
 	size_t low = 0, high = ns->n_place;
 	while (low < high) {
@@ -66,18 +66,18 @@ size_t ward_names_from(const struct ward_names *ns, const struct ward_name_place
 		else
 			high = mid;
 	}
-	return NOWHERE;
+	return NO_PLACE;
 }
 
-/* Which of the names has this path; NOWHERE: none has. */
+/* Which of the names has this path; NO_PLACE: none has. */
 static size_t name_at(
-	const struct ward_names *ns, bool to, size_t root, const char *path, size_t len)
+	const struct ward_shifts *ns, bool to, size_t root, const char *path, size_t len)
 {
 	const size_t *sorted = to ? ns->by_to : ns->by_from;
 	size_t low = 0, high = to ? ns->n_to : ns->n_from;
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
-		const struct ward_name *n = &ns->v[sorted[mid]];
+		const struct ward_shift *n = &ns->v[sorted[mid]];
 		const size_t other = to ? n->to_root : n->from_root;
 		const char *s = to ? n->to : n->from;
 		int r = other != root ? (other < root ? -1 : 1) : strncmp(s, path, len);
@@ -89,30 +89,30 @@ static size_t name_at(
 		else
 			high = mid;
 	}
-	return NOWHERE;
+	return NO_PLACE;
 }
 
 /* Beneath the innermost directory that changes its place, too. */
-static struct ward_name_place place_of(
-	const struct ward_names *ns, bool to, size_t root, const char *path)
+static struct ward_shift_place place_of(
+	const struct ward_shifts *ns, bool to, size_t root, const char *path)
 {
 	size_t len = strlen(path);
 	for (const char *slash; (slash = memrchr(path, '/', len)); len = (size_t)(slash - path)) {
 		const size_t i = name_at(ns, to, root, path, (size_t)(slash - path));
-		if (i != NOWHERE && S_ISDIR(ns->v[i].type))
-			return (struct ward_name_place){.node = i, .rest = slash + 1};
+		if (i != NO_PLACE && S_ISDIR(ns->v[i].type))
+			return (struct ward_shift_place){.node = i, .rest = slash + 1};
 	}
-	return (struct ward_name_place){.node = NOWHERE, .root = root, .rest = path};
+	return (struct ward_shift_place){.node = NO_PLACE, .root = root, .rest = path};
 }
 
-size_t ward_names_beneath(const struct ward_names *ns, size_t i)
+size_t ward_shifts_beneath(const struct ward_shifts *ns, size_t i)
 {
-	const struct ward_name *n = &ns->v[i];
+	const struct ward_shift *n = &ns->v[i];
 	const size_t len = strlen(n->from);
 	size_t low = 0, high = ns->n_from;
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
-		const struct ward_name *m = &ns->v[ns->by_from[mid]];
+		const struct ward_shift *m = &ns->v[ns->by_from[mid]];
 		int r = m->from_root != n->from_root ? (m->from_root < n->from_root ? -1 : 1)
 						     : strncmp(m->from, n->from, len);
 		if (r < 0 || (r == 0 && (unsigned char)m->from[len] < '/'))
@@ -123,9 +123,9 @@ size_t ward_names_beneath(const struct ward_names *ns, size_t i)
 	return low;
 }
 
-bool ward_names_is_beneath(const struct ward_names *ns, size_t i, size_t k)
+bool ward_shifts_is_beneath(const struct ward_shifts *ns, size_t i, size_t k)
 {
-	const struct ward_name *n = &ns->v[i], *m = &ns->v[k];
+	const struct ward_shift *n = &ns->v[i], *m = &ns->v[k];
 	const size_t len = strlen(n->from);
 	return m->from_root == n->from_root && strncmp(m->from, n->from, len) == 0 &&
 	       m->from[len] == '/';
@@ -140,7 +140,8 @@ static const char *last_of(const char *path)
 }
 
 /* By what both an apply and its undo know: the file, and the name that it had at first. */
-static void aside_name(const struct ward_names *ns, const struct ward_name *n, char ret[ASIDE_SIZE])
+static void aside_name(
+	const struct ward_shifts *ns, const struct ward_shift *n, char ret[ASIDE_SIZE])
 {
 	uint32_t hash = 2166136261U;
 	for (const char *s = last_of(ns->back && n->to ? n->to : n->from); *s; s++)
@@ -163,8 +164,8 @@ static bool put_front(char *path, size_t *at, const char *text, size_t len)
 enum way { FIRST, NOW }; /* before all changes; as the host has it */
 
 /* The path of a place. n: whose, where it is beside it. */
-static int path_of(const struct ward_names *ns, enum way way, const struct ward_name_place *p,
-	const struct ward_name *n, char path[PATH_MAX], size_t *ret_root)
+static int path_of(const struct ward_shifts *ns, enum way way, const struct ward_shift_place *p,
+	const struct ward_shift *n, char path[PATH_MAX], size_t *ret_root)
 {
 	size_t at = PATH_MAX - 1, levels = 0;
 	path[at] = '\0';
@@ -183,7 +184,7 @@ static int path_of(const struct ward_names *ns, enum way way, const struct ward_
 		}
 		if (!fits)
 			return -ENAMETOOLONG;
-		if (p->node == NOWHERE)
+		if (p->node == NO_PLACE)
 			break;
 		n = &ns->v[p->node];
 		if (way == NOW && !n->found)
@@ -196,43 +197,43 @@ static int path_of(const struct ward_names *ns, enum way way, const struct ward_
 	return 0;
 }
 
-int ward_names_first(
-	const struct ward_names *ns, const struct ward_name_place *p, char *ret, size_t *ret_root)
+int ward_shifts_first(
+	const struct ward_shifts *ns, const struct ward_shift_place *p, char *ret, size_t *ret_root)
 {
 	return path_of(ns, FIRST, p, NULL, ret, ret_root);
 }
 
-int ward_names_origin(const struct ward_names *ns, size_t i, char ret[PATH_MAX], size_t *ret_root)
+int ward_shifts_origin(const struct ward_shifts *ns, size_t i, char ret[PATH_MAX], size_t *ret_root)
 {
 	return path_of(ns, NOW, &ns->v[i].of, NULL, ret, ret_root);
 }
 
-int ward_names_now(const struct ward_names *ns, size_t root, const char *path, char ret[PATH_MAX],
+int ward_shifts_now(const struct ward_shifts *ns, size_t root, const char *path, char ret[PATH_MAX],
 	size_t *ret_root)
 {
 	const size_t i = name_at(ns, true, root, path, strlen(path));
-	const struct ward_name *n = i == NOWHERE ? NULL : &ns->v[i];
-	const struct ward_name_place p = place_of(ns, true, root, path);
+	const struct ward_shift *n = i == NO_PLACE ? NULL : &ns->v[i];
+	const struct ward_shift_place p = place_of(ns, true, root, path);
 	if (n && !n->found)
 		return -ENOENT;
 	return n ? path_of(ns, NOW, &n->real, n, ret, ret_root)
 		 : path_of(ns, NOW, &p, NULL, ret, ret_root);
 }
 
-bool ward_names_leaves(const struct ward_names *ns, size_t root, const char *path)
+bool ward_shifts_leaves(const struct ward_shifts *ns, size_t root, const char *path)
 {
-	const struct ward_name_place p = place_of(ns, true, root, path);
-	const size_t i = ward_names_from(ns, &p);
+	const struct ward_shift_place p = place_of(ns, true, root, path);
+	const size_t i = ward_shifts_from(ns, &p);
 	char first[PATH_MAX];
 	size_t first_root;
-	if (i != NOWHERE && ns->v[i].end == WARD_NAME_READY)
+	if (i != NO_PLACE && ns->v[i].end == WARD_SHIFT_READY)
 		return true;
-	return ward_names_first(ns, &p, first, &first_root) == 0 &&
+	return ward_shifts_first(ns, &p, first, &first_root) == 0 &&
 	       ns->ops->goes(ns->arg, first_root, first);
 }
 
-int ward_names_open(struct ward_names *ns, struct ward_swap_place *by,
-	const struct ward_name_place *p, const struct ward_name *n, char *path, int *ret_dir,
+int ward_shifts_open(struct ward_shifts *ns, struct ward_swap_place *by,
+	const struct ward_shift_place *p, const struct ward_shift *n, char *path, int *ret_dir,
 	const char **ret_name)
 {
 	struct ward_swapping s;
@@ -249,7 +250,7 @@ int ward_names_open(struct ward_names *ns, struct ward_swap_place *by,
 	return 0;
 }
 
-void ward_names_forget(struct ward_names *ns)
+void ward_shifts_forget(struct ward_shifts *ns)
 {
 	ward_swap_place_forget(&ns->one);
 	ward_swap_place_forget(&ns->two);
@@ -257,15 +258,15 @@ void ward_names_forget(struct ward_names *ns)
 
 /* --- found --- */
 
-static bool stands_at(struct ward_names *ns, struct ward_name *n,
-	const struct ward_name_place *place, bool there, bool aside)
+static bool stands_at(struct ward_shifts *ns, struct ward_shift *n,
+	const struct ward_shift_place *place, bool there, bool aside)
 {
-	struct ward_name_place p = *place;
+	struct ward_shift_place p = *place;
 	char path[PATH_MAX];
 	const char *name = NULL;
 	int dir = -1;
 	p.aside = aside;
-	int r = ward_names_open(ns, &ns->one, &p, n, path, &dir, &name);
+	int r = ward_shifts_open(ns, &ns->one, &p, n, path, &dir, &name);
 	if (r == 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		r = -errno;
 	if (r == 0 && !ns->ops->is(ns->arg, n, there, there || aside, dir, name))
@@ -281,29 +282,29 @@ static bool stands_at(struct ward_names *ns, struct ward_name *n,
 }
 
 /* A directory that is to be made is there, and is none that goes elsewhere. */
-static bool is_made(struct ward_names *ns, struct ward_name *n)
+static bool is_made(struct ward_shifts *ns, struct ward_shift *n)
 {
-	const size_t other = ward_names_from(ns, &n->goal);
+	const size_t other = ward_shifts_from(ns, &n->goal);
 	char path[PATH_MAX];
 	const char *name = NULL;
 	int dir = -1;
-	if (ward_names_open(ns, &ns->one, &n->goal, n, path, &dir, &name) < 0 ||
+	if (ward_shifts_open(ns, &ns->one, &n->goal, n, path, &dir, &name) < 0 ||
 		!ns->ops->is(ns->arg, n, true, true, dir, name))
 		return false;
-	if (other != NOWHERE && ns->ops->is(ns->arg, &ns->v[other], false, true, dir, name))
+	if (other != NO_PLACE && ns->ops->is(ns->arg, &ns->v[other], false, true, dir, name))
 		return false;
 	n->found = true;
 	n->at = n->real = n->goal;
 	return true;
 }
 
-static bool is_known(const struct ward_names *ns, const struct ward_name_place *p)
+static bool is_known(const struct ward_shifts *ns, const struct ward_shift_place *p)
 {
-	return p->node == NOWHERE || ns->v[p->node].found;
+	return p->node == NO_PLACE || ns->v[p->node].found;
 }
 
 /* True: it is found by now. Each of its two directories is looked into once. */
-static bool find_one(struct ward_names *ns, struct ward_name *n)
+static bool find_one(struct ward_shifts *ns, struct ward_shift *n)
 {
 	if (n->from && !n->tried[0] && is_known(ns, &n->of)) {
 		n->tried[0] = true;
@@ -321,7 +322,7 @@ static bool find_one(struct ward_names *ns, struct ward_name *n)
 	return false;
 }
 
-static int sort_all(struct ward_names *ns)
+static int sort_all(struct ward_shifts *ns)
 {
 	const size_t room = ns->n ? ns->n : 1;
 	ns->by_from = calloc(room, sizeof(size_t));
@@ -340,7 +341,7 @@ static int sort_all(struct ward_names *ns)
 	if (ns->n_to)
 		qsort_r(ns->by_to, ns->n_to, sizeof(size_t), by_to, ns->v);
 	for (size_t i = 0; i < ns->n; i++) {
-		struct ward_name *n = &ns->v[i];
+		struct ward_shift *n = &ns->v[i];
 		n->error = -ENOENT;
 		if (n->from) {
 			n->of = place_of(ns, false, n->from_root, n->from);
@@ -354,7 +355,7 @@ static int sort_all(struct ward_names *ns)
 	return 0;
 }
 
-int ward_names_find(struct ward_names *ns)
+int ward_shifts_find(struct ward_shifts *ns)
 {
 	ward_swap_place_init(&ns->one, -1);
 	ward_swap_place_init(&ns->two, -1);
@@ -364,19 +365,19 @@ int ward_names_find(struct ward_names *ns)
 	while (more) {
 		more = false;
 		for (size_t k = 0; k < ns->n_from; k++) {
-			struct ward_name *n = &ns->v[ns->by_from[k]];
+			struct ward_shift *n = &ns->v[ns->by_from[k]];
 			more = (!n->found && find_one(ns, n)) || more;
 		}
 		for (size_t k = 0; k < ns->n_to; k++) {
-			struct ward_name *n = &ns->v[ns->by_to[k]];
+			struct ward_shift *n = &ns->v[ns->by_to[k]];
 			more = (!n->found && find_one(ns, n)) || more;
 		}
 	}
-	ward_names_forget(ns);
+	ward_shifts_forget(ns);
 	return r;
 }
 
-bool ward_names_is_aside(const struct ward_names *ns)
+bool ward_shifts_is_aside(const struct ward_shifts *ns)
 {
 	for (size_t i = 0; i < ns->n; i++)
 		if (ns->v[i].found && ns->v[i].real.aside)
@@ -384,9 +385,9 @@ bool ward_names_is_aside(const struct ward_names *ns)
 	return false;
 }
 
-void ward_names_clear(struct ward_names *ns)
+void ward_shifts_clear(struct ward_shifts *ns)
 {
-	ward_names_forget(ns);
+	ward_shifts_forget(ns);
 	free(ns->by_from);
 	free(ns->by_to);
 	free(ns->by_place);
