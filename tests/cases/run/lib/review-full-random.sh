@@ -5,14 +5,14 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 count=40
 [ -z "${WARD_LONG-}" ] || count=1000
-mkdir "$WARD_TMP/small" "$WARD_TMP/state"
+mkdir "$WARD_TMP/small" "$WARD_TMP/random"
 mount -t tmpfs -o size=12M,mode=755 tmpfs "$WARD_TMP/small"
-mount -t tmpfs -o size=48M,mode=755 tmpfs "$WARD_TMP/state"
-mkdir -p "$WARD_TMP/state/wardfs/reviews"
-mount -t tmpfs -o size=48M,mode=755 tmpfs "$WARD_TMP/state/wardfs/reviews"
-XDG_STATE_HOME=$WARD_TMP/state
+mount -t tmpfs -o size=48M,mode=755 tmpfs "$WARD_TMP/random"
+mkdir -p "$WARD_TMP/random/wardfs/reviews"
+mount -t tmpfs -o size=48M,mode=755 tmpfs "$WARD_TMP/random/wardfs/reviews"
+XDG_STATE_HOME=$WARD_TMP/random
 export XDG_STATE_HOME
 cd "$WARD_TMP/small"
 # shellcheck disable=SC2086
 python3 "$WARD_SRC/tests/cases/run/lib/review-full-random.py" "$WARDFS" "$count" \
-	"$WARD_TMP/state" "$WARD_TMP/state/wardfs/reviews" ${WARD_SEED-}
+	"$WARD_TMP/random" "$WARD_TMP/random/wardfs/reviews" ${WARD_SEED-}
