@@ -173,7 +173,7 @@ static int read_entry(struct reading *r, char *entry)
 	r->first = false;
 	switch (*what) {
 	case 'J':
-		e = next_number(&f, 10, 1) == 1 ? 0 : -EBADMSG;
+		e = next_number(&f, 10, 2) ? 0 : -EBADMSG;
 		break;
 	case 'R':
 		e = read_root(r, &f);
@@ -195,8 +195,12 @@ static int read_entry(struct reading *r, char *entry)
 			next_digest(&f, d->c.content);
 		}
 		break;
+	case 'I':
 	case 'X':
-		if ((d = next_done(r, &f)))
+		d = next_done(r, &f);
+		if (d && *what == 'I')
+			d->in_place = true;
+		else if (d)
 			d->off = true;
 		break;
 	case 'E':
@@ -287,6 +291,15 @@ static const struct ward_review_base *base_of(const struct ward_done *d)
 	return d->part != WARD_PART_NONE && d->has_after ? &d->after : NULL;
 }
 
+/* What was removed can have been in a directory that was renamed before. */
+static const struct ward_change *change_of(
+	const struct ward_review_changes *c, const struct ward_change *d)
+{
+	const bool moved = d->kind == WARD_CHANGE_REMOVED && d->from;
+	return ward_changes_find(
+		c, moved ? d->from_root : d->root, moved ? d->from : d->path, d->kind);
+}
+
 int ward_applied_know_again(struct ward_review_changes *c, const struct ward_applied *a, bool parts)
 {
 	ward_cleanup_free struct latest *all = calloc(c->n ? c->n : 1, sizeof(*all));
@@ -296,9 +309,7 @@ int ward_applied_know_again(struct ward_review_changes *c, const struct ward_app
 		const struct ward_done *d = &a->v[k];
 		/* Of an apply that was ended nobody knows yet whether it came. */
 		const bool open = parts && !a->steps[d->step].ended_s && !d->undone;
-		const struct ward_change *found =
-			d->off || open ? NULL
-				       : ward_changes_find(c, d->c.root, d->c.path, d->c.kind);
+		const struct ward_change *found = d->off || open ? NULL : change_of(c, &d->c);
 		struct latest *l = found ? &all[found - c->v] : NULL;
 		if (!l)
 			continue;
@@ -389,7 +400,7 @@ int ward_undo_log_open(int undo_fd, char *const *roots, size_t n_roots, struct w
 	if (r == 0 && fstat(l.fd, &st) < 0)
 		r = -errno;
 	if (r == 0 && st.st_size == 0) {
-		ward_buf_puts(&l.line, "J 1;\n");
+		ward_buf_puts(&l.line, "J 2;\n");
 		for (size_t i = 0; i < n_roots; i++) {
 			ward_buf_printf(&l.line, "R %zu", i);
 			ward_fields_put_bytes(&l.line, roots[i]);
@@ -446,6 +457,12 @@ void ward_undo_log_part(struct ward_undo_log *l, uint32_t number, enum ward_part
 	put(l);
 }
 
+void ward_undo_log_in_place(struct ward_undo_log *l, uint32_t number)
+{
+	ward_buf_printf(&l->line, "I %u", number);
+	put(l);
+}
+
 void ward_undo_log_ready(struct ward_undo_log *l, uint32_t number,
 	const struct ward_review_base *after, const char *content)
 {
@@ -483,4 +500,10 @@ int ward_undo_log_error(struct ward_undo_log *l)
 {
 	flush(l);
 	return l->error;
+}
+
+int ward_undo_log_sync(struct ward_undo_log *l)
+{
+	int r = ward_undo_log_error(l);
+	return r < 0 ? r : fdatasync(l->fd) < 0 ? -errno : 0;
 }

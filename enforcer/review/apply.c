@@ -3,9 +3,9 @@
  * Changes of the project in their order. What is displaced is kept (applied.h).
  *
  *   1. removals of files               what goes makes room
- *   2. directories removed, made and renamed, files renamed, until nothing more moves
+ *   2. directories removed, made and renamed, files renamed (shifts.h)
  *   3. content                         all is written; then RENAME_EXCHANGE or RENAME_NOREPLACE
- *   4. further names of new files, permissions of directories
+ *   4. further names of files, permissions of directories
  *
  * Before each part that displaces something, what was written so far is brought to disk with one
  * syncfs(2) for each file system, and once more at the end.
@@ -29,9 +29,6 @@
 #include "enforcer/review/recover.h"
 #include "enforcer/review/units.h"
 
-/* Of looks at all that moves. */
-#define ROUNDS_MAX 64U
-
 typedef void (*one_fn)(struct ward_one *o);
 
 static void do_one(struct ward_applying *w, size_t i, one_fn fn)
@@ -43,20 +40,9 @@ static void do_one(struct ward_applying *w, size_t i, one_fn fn)
 
 /* --- which part --- */
 
-static bool is_dir_gone(const struct ward_change *c)
-{
-	return c->kind == WARD_CHANGE_REMOVED && S_ISDIR(c->type);
-}
-
 static bool is_file_gone(const struct ward_change *c)
 {
 	return c->kind == WARD_CHANGE_REMOVED && !S_ISDIR(c->type);
-}
-
-static bool moves(const struct ward_change *c)
-{
-	return c->kind == WARD_CHANGE_RENAMED || (c->kind == WARD_CHANGE_LINKED && c->has_base) ||
-	       (c->kind == WARD_CHANGE_ADDED && S_ISDIR(c->type)) || is_dir_gone(c);
 }
 
 static bool has_content(const struct ward_change *c)
@@ -67,7 +53,7 @@ static bool has_content(const struct ward_change *c)
 
 static bool is_further(const struct ward_change *c)
 {
-	return c->kind == WARD_CHANGE_LINKED && !c->has_base;
+	return c->kind == WARD_CHANGE_LINKED;
 }
 
 static bool is_mode(const struct ward_change *c)
@@ -160,9 +146,9 @@ static int to_disk(struct ward_applying *w)
 
 /* --- in order --- */
 
-static bool settled(enum ward_apply_end e)
+bool ward_apply_is_settled(const struct ward_applying *w, size_t i)
 {
-	return e == WARD_APPLY_DONE || e == WARD_APPLY_ALREADY;
+	return w->a->ends[i] == WARD_APPLY_DONE || w->a->ends[i] == WARD_APPLY_ALREADY;
 }
 
 static bool failed(enum ward_apply_end e)
@@ -170,158 +156,19 @@ static bool failed(enum ward_apply_end e)
 	return e == WARD_APPLY_CONFLICT || e == WARD_APPLY_REFUSED || e == WARD_APPLY_FAILED;
 }
 
-/* What has to move before others can, by number; NONE: nothing has. */
-#define NONE SIZE_MAX
-
-struct order {
-	struct ward_applying *w;
-	const bool *wanted;
-	size_t *by_from; /* the renames, by where they are from; owned */
-	size_t n;
-	size_t *waiting; /* room for all; owned */
-	bool *met;	 /* in this round; owned */
-};
-
-static int by_origin(const void *x, const void *y, void *changes)
-{
-	const struct ward_change *v = ((const struct ward_review_changes *)changes)->v;
-	const struct ward_change *c = &v[*(const size_t *)x], *d = &v[*(const size_t *)y];
-	if (c->from_root != d->from_root)
-		return c->from_root < d->from_root ? -1 : 1;
-	return strcmp(c->from, d->from);
-}
-
-static int order_make(struct ward_applying *w, const bool *wanted, struct order *ret)
-{
-	const struct ward_review_changes *c = w->a->changes;
-	const size_t n = c->n ? c->n : 1;
-	*ret = (struct order){.w = w,
-		.wanted = wanted,
-		.by_from = calloc(n, sizeof(size_t)),
-		.waiting = calloc(n, sizeof(size_t)),
-		.met = calloc(n, sizeof(bool))};
-	if (!ret->by_from || !ret->waiting || !ret->met)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->n; i++)
-		if (wanted[i] && c->v[i].kind == WARD_CHANGE_RENAMED)
-			ret->by_from[ret->n++] = i;
-	if (ret->n)
-		qsort_r(ret->by_from, ret->n, sizeof(size_t), by_origin, (void *)c);
-	return 0;
-}
-
-static void order_clear(struct order *o)
-{
-	free(o->by_from);
-	free(o->waiting);
-	free(o->met);
-}
-
-/* The rename that makes room for change i. */
-static size_t makes_room(const struct order *o, size_t i)
-{
-	const struct ward_change *v = o->w->a->changes->v, *c = &v[i];
-	size_t low = 0, high = o->n;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-		const struct ward_change *m = &v[o->by_from[mid]];
-		const int r = m->from_root != c->root ? (m->from_root < c->root ? -1 : 1)
-						      : strcmp(m->from, c->path);
-		if (r == 0)
-			return o->by_from[mid];
-		if (r < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NONE;
-}
-
-static void move_one(struct ward_applying *w, size_t i)
-{
-	ward_swap_place_forget(&w->place);
-	const struct ward_change *v = &w->a->changes->v[i];
-	do_one(w, i,
-		is_dir_gone(v)		       ? ward_one_rmdir
-		: v->kind == WARD_CHANGE_ADDED ? ward_one_mkdir
-					       : ward_one_rename);
-}
-
-/* Change i, and before it whatever makes room for it. True: something was done. */
-static bool move_in_order(struct order *o, size_t i)
-{
-	size_t n = 0, k = i;
-	bool done = false;
-	for (; k != NONE && !o->met[k] && !settled(o->w->a->ends[k]); k = makes_room(o, k)) {
-		o->met[k] = true;
-		o->waiting[n++] = k;
-	}
-	if (k == i && n > 2) {
-		ward_swap_place_forget(&o->w->place);
-		ward_one_circle(o->w, o->waiting, n);
-		return settled(o->w->a->ends[i]);
-	}
-	o->w->room = o->w->a->dry && k != NONE && settled(o->w->a->ends[k]);
-	while (n-- > 0) {
-		/* Two that change places are done together. */
-		if (!settled(o->w->a->ends[o->waiting[n]]))
-			move_one(o->w, o->waiting[n]);
-		o->w->room = o->w->a->dry && settled(o->w->a->ends[o->waiting[n]]);
-		done = done || settled(o->w->a->ends[o->waiting[n]]);
-	}
-	o->w->room = false;
-	return done;
-}
-
-/*
- * What moves may wait for another one that moves, or for a directory to become empty: until a round
- * has done nothing. Beneath first for what goes, above first for what comes. A session can make any
- * number of rounds necessary: what is left then is for another apply.
- */
-static int do_moves(struct ward_applying *w, const bool *wanted)
-{
-	const struct ward_review_changes *c = w->a->changes;
-	struct order o;
-	bool more = true;
-	int r = order_make(w, wanted, &o);
-	for (size_t round = 0; r == 0 && more && round <= ROUNDS_MAX; round++) {
-		more = false;
-		memset(o.met, 0, c->n * sizeof(*o.met));
-		for (size_t k = 0; k < 2 * c->n; k++) {
-			size_t i = k < c->n ? c->n - 1 - k : k - c->n;
-			const struct ward_change *v = &c->v[i];
-			if (wanted[i] && moves(v) && is_dir_gone(v) == (k < c->n))
-				more = move_in_order(&o, i) || more;
-		}
-		if (w->a->dry)
-			more = false;
-	}
-	order_clear(&o);
-	ward_swap_place_forget(&w->place);
-	return r;
-}
-
-/* Moves are announced together, and those that did not come about are taken back. */
-static void announce(struct ward_applying *w, const bool *wanted)
-{
-	for (size_t i = 0; !w->a->dry && i < w->a->changes->n; i++) {
-		struct ward_one o = {.w = w, .i = i, .c = &w->a->changes->v[i]};
-		if (wanted[i] && moves(o.c))
-			ward_one_about(&o);
-	}
-}
-
+/* Moves were announced together: those that did not come about are taken back. */
 static void take_back(struct ward_applying *w)
 {
 	for (size_t i = 0; !w->a->dry && i < w->a->changes->n; i++)
-		if (w->number[i] && moves(&w->a->changes->v[i]) && w->a->ends[i] != WARD_APPLY_DONE)
+		if (w->number[i] && ward_apply_names_has(&w->a->changes->v[i]) &&
+			w->a->ends[i] != WARD_APPLY_DONE)
 			ward_undo_log_off(&w->log, w->number[i]);
 }
 
 static void drop(struct ward_one *o)
 {
 	o->w->ready[o->i] = false;
-	ward_swap_drop(&o->s);
+	ward_one_drop(o);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 }
 
@@ -360,9 +207,11 @@ static void put_all(struct ward_applying *w, const bool *wanted)
 			last = w->unit[i];
 			settle_failed(w, last);
 		}
-	for (unsigned order = 0; order < WARD_UNIT_ORDERS; order++)
+	/* Another name of a file is displaced before the file itself is written to. */
+	for (unsigned order = 0; order < 2 * WARD_UNIT_ORDERS; order++)
 		for (size_t i = 0; i < c->n; i++) {
-			if (!w->ready[i] || ward_unit_order(c->v[i].path) != order)
+			if (!w->ready[i] || ward_unit_order(c->v[i].path) != order / 2 ||
+				w->in_place[i] != (order % 2 == 1))
 				continue;
 			do_one(w, i, ward_one_put);
 			if (w->unit[i] && failed(w->a->ends[i]))
@@ -376,14 +225,14 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 	bool any = false;
 	ward_undo_log_hold(&w->log, true);
 	do_all(w, wanted, is_file_gone, ward_one_look_gone);
-	announce(w, wanted);
+	int r = ward_apply_names_plan(w, wanted);
 	ward_undo_log_hold(&w->log, false);
 	for (size_t i = 0; i < w->a->changes->n; i++)
 		any = any || w->number[i];
-	int r = any ? to_disk(w) : 0;
+	r = r == 0 && any ? to_disk(w) : r;
 	if (r == 0) {
 		(void)do_ready(w, ward_one_remove);
-		r = do_moves(w, wanted);
+		ward_apply_names_go(w);
 	}
 	take_back(w);
 	if (r == 0) {
@@ -400,6 +249,7 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 			if (wanted[i] && is_mode(&w->a->changes->v[i]))
 				do_one(w, i, ward_one_mode);
 	}
+	ward_apply_names_end(w);
 	return r;
 }
 
@@ -477,6 +327,7 @@ static int settle_units(struct ward_applying *w, bool *wanted)
 	int r = in_order(w, look);
 	a->dry = dry;
 	use_undo(w, undo);
+	w->kept_known = false;
 	for (size_t i = 0; r == 0 && i < n; i++)
 		if (look[i] && failed(a->ends[i]) && wanted[i])
 			keep_back(w, wanted, i, a->why[i]);
@@ -491,22 +342,22 @@ static int settle_units(struct ward_applying *w, bool *wanted)
 static int begin(struct ward_applying *w, struct ward_err *err)
 {
 	struct ward_apply *a = w->a;
-	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
+	struct ward_applied *done = &w->done;
 	w->undo = ward_applied_dir(a->place_fd, true);
 	if (w->undo < 0)
 		return ward_err_sys(err, w->undo, "the place of what is displaced");
-	int r = ward_applied_read(w->undo, &done, err);
+	int r = ward_applied_read(w->undo, done, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	r = ward_undo_log_open(w->undo, a->changes->roots, a->changes->n_roots, &w->log);
 	if (r == 0)
-		r = ward_applied_recover(w->undo, a->roots, &done, &w->log);
+		r = ward_applied_recover(w->undo, a->roots, done, &w->log);
 	if (r < 0)
 		return ward_err_sys(err, r, "the log of what is applied");
-	r = ward_applied_know_again(a->changes, &done, false);
+	r = ward_applied_know_again(a->changes, done, false);
 	if (r < 0)
 		return ward_err_sys(err, r, "apply");
-	w->next = (uint32_t)done.n + 1;
+	w->next = (uint32_t)done->n + 1;
 	struct ward_step step = {
 		.begun_ns = ward_clock_real_ns(), .until_s = a->until_s, .uid = a->by};
 	memcpy(step.manifest, a->manifest, sizeof(step.manifest));
@@ -516,9 +367,8 @@ static int begin(struct ward_applying *w, struct ward_err *err)
 
 static int begin_dry(struct ward_applying *w, struct ward_err *err)
 {
-	ward_cleanup(ward_applied_clear) struct ward_applied done = {.v = NULL};
-	int r = ward_applied_of(w->a->place_fd, &done, err);
-	if (r == 0 && (r = ward_applied_know_again(w->a->changes, &done, false)) < 0)
+	int r = ward_applied_of(w->a->place_fd, &w->done, err);
+	if (r == 0 && (r = ward_applied_know_again(w->a->changes, &w->done, false)) < 0)
 		r = ward_err_sys(err, r, "apply");
 	return r;
 }
@@ -533,10 +383,11 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 		return ward_err_set(err, -EBUSY, "another apply of this session is under way");
 	w.number = calloc(n, sizeof(*w.number));
 	w.ready = calloc(n, sizeof(*w.ready));
+	w.in_place = calloc(n, sizeof(*w.in_place));
 	w.unit = calloc(n, sizeof(*w.unit));
 	w.came = calloc(n, sizeof(*w.came));
 	ward_cleanup_free bool *still = calloc(n, sizeof(*still));
-	int r = w.number && w.ready && w.unit && w.came && still
+	int r = w.number && w.ready && w.in_place && w.unit && w.came && still
 			? ward_units_find(a->changes, a->outside, w.unit)
 			: -ENOMEM;
 	if (r == 0)
@@ -569,6 +420,9 @@ int ward_apply(struct ward_apply *a, const bool *wanted, struct ward_err *err)
 	ward_moved_clear(&w.moved);
 	free(w.number);
 	free(w.ready);
+	free(w.in_place);
+	free(w.kept);
+	ward_applied_clear(&w.done);
 	free(w.unit);
 	free(w.came);
 	(void)flock(a->place_fd, LOCK_UN);

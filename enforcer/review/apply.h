@@ -4,6 +4,7 @@
 
 #include "enforcer/review/applied.h"
 #include "enforcer/review/moved.h"
+#include "enforcer/review/shifts.h"
 #include "enforcer/review/swap.h"
 
 #define WARD_APPLY_SAYS_OTHER "the project has another file of this name"
@@ -16,11 +17,16 @@ struct ward_applying {
 	uint32_t next;	  /* the number of the next change */
 	uint32_t *number; /* of each change in the log; 0: it is not there */
 	bool *ready;	  /* it has been looked at, and waits to be done */
+	bool *in_place;	  /* what comes is written into the file itself */
 	uint64_t *came;	  /* the inode that was put there */
 	uint32_t *unit;	  /* as ward_units_find() has it */
 	struct ward_moved moved;
 	struct ward_swap_place place; /* of `undo`, or in a dry run of none */
-	bool room;		      /* dry: what stands where the change goes would have gone */
+	struct ward_applied done;     /* what applies before did; owned */
+	uint64_t *kept; /* inodes of names that are kept, of files with several; owned */
+	size_t n_kept;
+	bool kept_known;
+	struct ward_shifts names; /* directories, and names of the host's files; v is owned */
 };
 
 /* One change while it is worked on. */
@@ -29,7 +35,7 @@ struct ward_one {
 	size_t i;
 	const struct ward_change *c;
 	struct ward_change own; /* what c is, if another content comes, or it is elsewhere */
-	char at[PATH_MAX];	/* where the host's file of a removal or rename is, if elsewhere */
+	char at[PATH_MAX];	/* where the host's file is, if it is elsewhere */
 	enum ward_part_kind part;
 	struct ward_swapping s;
 };
@@ -40,25 +46,29 @@ int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o) ward_m
 /* Names: what is to go, is looked at (and kept); it goes. */
 void ward_one_look_gone(struct ward_one *o);
 void ward_one_remove(struct ward_one *o);
-/* Directories, and names of files that the host has. */
-void ward_one_rmdir(struct ward_one *o);
-void ward_one_mkdir(struct ward_one *o);
-void ward_one_rename(struct ward_one *o);
-/* n of these, numbers of changes, each of which makes room for the one before, and the first for
- * the last. */
-void ward_one_circle(struct ward_applying *w, const size_t *which, size_t n);
-/* A further name of a file that this or another apply added. */
+/* A further name of a file. */
 void ward_one_link(struct ward_one *o);
 /* Content: looked at, and in the log where it is to come; made ready; put there. */
 void ward_one_look_content(struct ward_one *o);
 void ward_one_write(struct ward_one *o);
 void ward_one_put(struct ward_one *o);
+/* What was made ready is not needed. */
+void ward_one_drop(struct ward_one *o);
 /* It was put there or removed, and is taken back: what it goes together with could not be. */
 void ward_one_back(struct ward_one *o);
 /* Permissions of a directory. */
 void ward_one_mode(struct ward_one *o);
-/* A move is about to be done: it is in the log from now on, with where the file is now. */
-void ward_one_about(struct ward_one *o);
+
+/*
+ * Directories, and names of the host's files: which of those that are wanted can be done, which is
+ * said of the others; they are in the log from now on; they are done. The end of it in any case.
+ * Files that go have been looked at before. 0 or -ENOMEM.
+ */
+int ward_apply_names_plan(struct ward_applying *w, const bool *wanted) ward_must_check;
+void ward_apply_names_go(struct ward_applying *w);
+void ward_apply_names_end(struct ward_applying *w);
+/* Is it one of them? */
+bool ward_apply_names_has(const struct ward_change *c);
 
 /* --- of apply_one.c and apply_names.c --- */
 
@@ -79,11 +89,22 @@ bool ward_one_has_moved(const struct ward_change *c, const struct ward_review_ba
  */
 bool ward_one_is_base(
 	const struct ward_change *c, const struct ward_review_base *now, mode_t type, bool moved);
+/* Its content came by way of another name that it has, in an apply before. */
+bool ward_one_came_in_place(
+	const struct ward_one *o, const struct ward_review_base *now, mode_t type);
+/*
+ * Does its content come into the file itself, because the host is to keep other names of it? Names
+ * that the apply took out do not count.
+ */
+bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now);
 /* Does the name have the object's content and permissions? */
 bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
 	const char *object);
 /* The file came there in an apply before, and then its new content, as another file. */
 bool ward_one_came_with_content(
 	const struct ward_one *o, const struct ward_review_base *there, mode_t type);
-/* RENAME_NOREPLACE. 0 or a negative errno. */
-int ward_one_rename_at(int dir, const char *from, int dir2, const char *to) ward_must_check;
+/* What is to go went in an apply before, and what comes to its name has come. */
+bool ward_one_is_replaced(
+	const struct ward_one *o, const struct ward_review_base *now, mode_t type);
+/* Has the apply settled it, so that nothing is to be done any more? */
+bool ward_apply_is_settled(const struct ward_applying *w, size_t i);

@@ -1,125 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the project that get other names: renamed, linked, two or more that change places. */
+/* Directories that are made, removed and renamed, files that get another name or a further one. */
 #include <errno.h>
-#include <linux/fs.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/review/apply.h"
-#include "enforcer/review/circle.h"
 #include "enforcer/review/part.h"
 
-/*
- * Where what is to be renamed or linked is: by its own name, or in a directory that has been
- * renamed before. *ret_dir is the caller's, also if it fails; ret_name points into o or its change.
- * -ESTALE: another file is there.
- */
-static int find_origin(struct ward_one *o, int *ret_dir, const char **ret_name)
+bool ward_apply_names_has(const struct ward_change *c)
 {
-	const struct ward_change *c = o->c;
-	struct ward_applying *w = o->w;
-	struct ward_review_base now;
-	mode_t type;
-	*ret_dir = ward_host_parent(w->a->roots[c->from_root], c->from, ret_name);
-	int r = *ret_dir < 0 ? *ret_dir : ward_host_stat_at(*ret_dir, *ret_name, &now, &type);
-	if (r == 0 && ward_one_is_base(c, &now, type, ward_one_has_moved(c, &now)))
-		return 0;
-	size_t len = strlen(c->from), by, root;
-	while (ward_moved_next(&w->moved, c->from_root, c->from, &len, &by, &root, o->at)) {
-		const char *name = NULL;
-		ward_cleanup_fd int dir =
-			w->a->roots[root] < 0 ? -1
-					      : ward_host_parent(w->a->roots[root], o->at, &name);
-		if (dir < 0 || ward_host_stat_at(dir, name, &now, &type) < 0 ||
-			!ward_one_is_base(c, &now, type, ward_one_has_moved(c, &now)))
-			continue;
-		if (*ret_dir >= 0)
-			close(*ret_dir);
-		*ret_dir = ward_steal_fd(&dir);
-		*ret_name = name;
-		o->own = *c;
-		o->own.from = o->at;
-		o->own.from_root = root;
-		o->c = &o->own;
-		return 0;
-	}
-	return r < 0 ? r : -ESTALE;
+	return c->kind == WARD_CHANGE_RENAMED ||
+	       (S_ISDIR(c->type) &&
+		       (c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_REMOVED));
 }
 
-void ward_one_about(struct ward_one *o)
-{
-	const char *name = NULL;
-	int dir = -1;
-	/* In a directory that another apply has renamed: the undo of this one finds it there. */
-	if (o->c->kind == WARD_CHANGE_RENAMED)
-		(void)!find_origin(o, &dir, &name);
-	if (dir >= 0)
-		close(dir);
-	ward_one_log(o, "-");
-}
-
-/* The change that moves to where this one comes from what stands where this one goes. */
-static const struct ward_change *swaps_with(const struct ward_one *o)
-{
-	const struct ward_change *c = o->c;
-	const struct ward_change *p = c->kind == WARD_CHANGE_RENAMED
-					      ? ward_changes_find(o->w->a->changes, c->from_root,
-							c->from, WARD_CHANGE_RENAMED)
-					      : NULL;
-	return p && p->from_root == c->root && strcmp(p->from, c->path) == 0 ? p : NULL;
-}
-
-/* Is what stands at the name the file of a change that renames it, or was it? */
-static bool stands(int dir, const char *name, const struct ward_change *c)
-{
-	struct ward_review_base now;
-	mode_t type;
-	return ward_host_stat_at(dir, name, &now, &type) == 0 &&
-	       ward_one_is_base(c, &now, type, true);
-}
-
-/* Two names that change places: both changes, in one step. dir, name: where this one comes from. */
-static void swap_names(struct ward_one *o, const struct ward_change *p, int dir, const char *name)
-{
-	struct ward_apply *a = o->w->a;
-	const size_t k = (size_t)(p - a->changes->v);
-	if (!stands(o->s.dir, o->s.name, p) || (!a->dry && !o->w->number[k])) {
-		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
-		return;
-	}
-	if (a->dry) {
-		ward_one_ended(o, WARD_APPLY_DONE, "would be renamed");
-		return;
-	}
-	if (syscall(SYS_renameat2, dir, name, o->s.dir, o->s.name, RENAME_EXCHANGE) < 0) {
-		ward_one_failed(o, -errno, "could not be renamed");
-		return;
-	}
-	if (!stands(o->s.dir, o->s.name, o->c) || !stands(dir, name, p)) {
-		const bool back = syscall(SYS_renameat2, dir, name, o->s.dir, o->s.name,
-					  RENAME_EXCHANGE) == 0;
-		ward_one_ended(o, back ? WARD_APPLY_CONFLICT : WARD_APPLY_FAILED,
-			back ? "somebody changed it at this moment: it was put back"
-			     : "somebody changed it at this moment: it has the other name");
-		return;
-	}
-	ward_one_ended(o, WARD_APPLY_DONE, "renamed");
-	a->ends[k] = WARD_APPLY_DONE;
-	snprintf(a->why[k], sizeof(a->why[k]), "renamed");
-}
+/* --- what a name has --- */
 
 /* The file came there in an apply before, and then its new content, as another file. */
-bool ward_one_came_with_content(
-	const struct ward_one *o, const struct ward_review_base *there, mode_t type)
+static bool came_with_content(const struct ward_one *o, size_t root, const char *path,
+	const struct ward_review_base *there, mode_t type)
 {
 	char object[WARD_PART_NAME];
 	const struct ward_change *m =
-		ward_changes_find(o->w->a->changes, o->c->root, o->c->path, WARD_CHANGE_MODIFIED);
+		ward_changes_find(o->w->a->changes, root, path, WARD_CHANGE_MODIFIED);
 	struct ward_one of = *o;
 	if (!m)
 		return false;
@@ -131,149 +39,299 @@ bool ward_one_came_with_content(
 	return ward_one_has_object(&of, there, type, object);
 }
 
-/* Renamed, if it was what was looked at. -ESTALE: another file, put back. -EBUSY: not put back. */
-static int move_name(struct ward_one *o, int dir, const char *name)
+bool ward_one_came_with_content(
+	const struct ward_one *o, const struct ward_review_base *there, mode_t type)
 {
-	int r = ward_one_rename_at(dir, name, o->s.dir, o->s.name);
-	if (r < 0 || stands(o->s.dir, o->s.name, o->c))
-		return r;
-	return ward_one_rename_at(o->s.dir, o->s.name, dir, name) < 0 ? -EBUSY : -ESTALE;
+	return came_with_content(o, o->c->root, o->c->path, there, type);
 }
 
-/* As move_name(). The name that is taken back is taken out first, and looked at. */
-static int link_name(struct ward_one *o, int dir, const char *name)
+static bool is_one(
+	void *arg, const struct ward_shift *n, bool there, bool moved, int dir, const char *name)
+{
+	struct ward_applying *w = arg;
+	const struct ward_change *c = &w->a->changes->v[n->tag];
+	struct ward_one o = {.w = w, .i = n->tag, .c = c, .s = {.dir = dir, .name = name}};
+	struct ward_review_base now;
+	mode_t type;
+	if (ward_host_stat_at(dir, name, &now, &type) < 0)
+		return false;
+	if (n->kind == WARD_SHIFT_COMES)
+		return S_ISDIR(type);
+	if (there && now.ino == c->base.ino && now.dev == c->base.dev)
+		return true;
+	return (there && ward_one_came_with_content(&o, &now, type)) ||
+	       ward_one_came_in_place(&o, &now, type) ||
+	       ward_one_is_base(c, &now, type, moved || ward_one_has_moved(c, &now));
+}
+
+/* --- made and removed --- */
+
+/* By its descriptor: a link that somebody puts there meanwhile leads nowhere. */
+static int make_beside(const struct ward_one *o, struct ward_review_base *ret)
+{
+	mode_t type;
+	if (mkdirat(o->s.dir, o->s.beside, 0700) < 0)
+		return -errno;
+	ward_cleanup_fd int fd =
+		openat(o->s.dir, o->s.beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = fd < 0 ? -errno : 0;
+	if (r == 0 && o->c->object) {
+		char object[WARD_PART_NAME];
+		snprintf(object, sizeof(object), "objects/%u", o->c->object);
+		ward_cleanup_fd int from = openat(
+			o->w->a->dir_fd, object, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* Its owner may have taken the right to read from it. */
+		char has[WARD_REVIEW_DIGEST_SIZE] = "";
+		r = from < 0 ? 0 : ward_content_copy_attributes(from, fd, has);
+		if (r == 0 && strcmp(has, o->c->attributes) != 0)
+			r = -EBADMSG;
+	}
+	if (r == 0 && fchmod(fd, o->c->mode | 0300) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	return ward_host_stat(fd, ret, &type);
+}
+
+/* Beside, so that there is never one that is half made, or that the log does not know. */
+static int make(void *arg, const struct ward_shift *n, int dir, const char *name)
+{
+	struct ward_applying *w = arg;
+	struct ward_review_base now;
+	struct ward_one o;
+	(void)dir;
+	(void)name;
+	ward_swap_place_forget(&w->place);
+	int r = ward_one_begin(w, n->tag, &o);
+	if (r == 0)
+		r = make_beside(&o, &now);
+	if (r < 0)
+		return r;
+	ward_undo_log_ready(&w->log, w->number[n->tag], &now, "-");
+	r = ward_undo_log_error(&w->log);
+	r = r < 0 ? r : ward_swap_rename(o.s.dir, o.s.beside, o.s.dir, o.s.name);
+	if (r < 0)
+		(void)unlinkat(o.s.dir, o.s.beside, AT_REMOVEDIR);
+	return r;
+}
+
+/* What an undo makes it of again is kept. */
+static int take(void *arg, const struct ward_shift *n, int dir, const char *name)
+{
+	const struct ward_applying *w = arg;
+	const struct ward_change *c = &w->a->changes->v[n->tag];
+	char kept[16];
+	snprintf(kept, sizeof(kept), "%u", w->number[n->tag]);
+	(void)unlinkat(w->undo, kept, AT_REMOVEDIR);
+	int r = ward_content_copy_dir(dir, name, w->undo, kept, &c->base);
+	if (r == 0 && unlinkat(dir, name, AT_REMOVEDIR) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(w->undo, kept, AT_REMOVEDIR);
+	return r;
+}
+
+/* A file that goes by itself. */
+static bool goes(void *arg, size_t root, const char *path)
+{
+	const struct ward_applying *w = arg;
+	const struct ward_review_changes *all = w->a->changes;
+	const struct ward_change *c = ward_changes_find(all, root, path, WARD_CHANGE_REMOVED);
+	const size_t i = c ? (size_t)(c - all->v) : 0;
+	return c && !S_ISDIR(c->type) && (w->ready[i] || ward_apply_is_settled(w, i));
+}
+
+static const struct ward_shift_ops ops = {.is = is_one, .make = make, .remove = take, .goes = goes};
+
+/* --- all of them --- */
+
+static struct ward_shift name_of(const struct ward_change *c, size_t i, bool wanted)
+{
+	struct ward_shift n = {.wanted = wanted, .type = c->type, .tag = i};
+	if (c->kind == WARD_CHANGE_ADDED) {
+		n.kind = WARD_SHIFT_COMES;
+	} else if (c->kind == WARD_CHANGE_REMOVED) {
+		n.kind = WARD_SHIFT_GOES;
+		n.from = c->path;
+		n.from_root = c->root;
+	} else {
+		n.kind = WARD_SHIFT_MOVES;
+		n.from = c->from;
+		n.from_root = c->from_root;
+	}
+	if (n.kind != WARD_SHIFT_COMES)
+		n.ino = c->base.ino;
+	if (n.kind != WARD_SHIFT_GOES) {
+		n.to = c->path;
+		n.to_root = c->root;
+	}
+	return n;
+}
+
+/* The directory of kept files, by which names beside others are told: 0 where there is none. */
+static uint64_t key_of(const struct ward_applying *w)
+{
+	struct stat st;
+	ward_cleanup_fd int fd = ward_applied_dir(w->a->place_fd, false);
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static const char *done_word(const struct ward_shift *n, bool dry)
+{
+	switch (n->kind) {
+	case WARD_SHIFT_COMES:
+		return dry ? "would be made" : "made";
+	case WARD_SHIFT_GOES:
+		return dry ? "would be removed" : "removed";
+	case WARD_SHIFT_STAYS:
+	case WARD_SHIFT_MOVES:
+		break;
+	}
+	return dry ? "would be renamed" : "renamed";
+}
+
+/* Not what the session saw, or not any more. */
+static void say_lost(struct ward_one *o, const struct ward_shift *n)
 {
 	struct ward_review_base now;
 	mode_t type;
-	if (linkat(dir, name, o->s.dir, o->s.name, 0) < 0)
-		return -errno;
-	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
-	if (r == 0 && ward_one_is_base(o->c, &now, type, true))
-		return 0;
-	return r < 0 || ward_swap_unlink(&o->s, &now) < 0 ? -EBUSY : -ESTALE;
-}
-
-/* Has the name what comes to it? */
-static bool has_come(const struct ward_one *o)
-{
-	struct ward_review_base there;
-	mode_t type;
-	if (ward_host_stat_at(o->s.dir, o->s.name, &there, &type) < 0)
-		return false;
-	return (there.ino == o->c->base.ino && there.dev == o->c->base.dev) ||
-	       (o->c->kind != WARD_CHANGE_LINKED && ward_one_came_with_content(o, &there, type));
-}
-
-void ward_one_rename(struct ward_one *o)
-{
-	const struct ward_change *c = o->c;
-	const char *name = NULL;
-	ward_cleanup_fd int dir = -1;
-	bool links = c->kind == WARD_CHANGE_LINKED;
-	if (has_come(o)) {
-		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it");
-		return;
-	}
-	int r = find_origin(o, &dir, &name);
-	if (r == -ESTALE) {
+	if (n->kind == WARD_SHIFT_GOES && ward_one_begin(o->w, o->i, o) == 0 &&
+		ward_host_stat_at(o->s.dir, o->s.name, &now, &type) == 0 &&
+		ward_one_is_replaced(o, &now, type))
+		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
+	else if (n->error == -ESTALE || n->kind == WARD_SHIFT_GOES)
 		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
-		return;
-	}
-	if (r < 0) {
-		ward_one_failed(o, r, links ? "what is to be linked" : "what is to be renamed");
-		return;
-	}
-	const struct ward_change *other = ward_one_is_there(o) ? swaps_with(o) : NULL;
-	if (other) {
-		swap_names(o, other, dir, name);
-		return;
-	}
-	/* It may be of a file that goes yet: another round. */
-	if (ward_one_is_there(o) && !ward_one_goes_first(o) && !o->w->room) {
-		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
-		return;
-	}
-	if (o->w->a->dry) {
-		ward_one_ended(o, WARD_APPLY_DONE, links ? "would be linked" : "would be renamed");
-		return;
-	}
-	r = links ? link_name(o, dir, name) : move_name(o, dir, name);
-	if (r == -ESTALE)
-		ward_one_ended(o, WARD_APPLY_CONFLICT,
-			"somebody changed it at this moment: it was put back");
-	else if (r == -EBUSY)
-		ward_one_ended(o, WARD_APPLY_FAILED,
-			"somebody changed it at this moment: it has the other name");
-	else if (r < 0)
-		ward_one_failed(o, r, links ? "could not be linked" : "could not be renamed");
 	else
-		ward_one_ended(o, WARD_APPLY_DONE, links ? "linked" : "renamed");
+		ward_one_failed(o, n->error, "what is to be renamed");
 }
 
-static bool is_of_circle(void *arg, const struct ward_circle_name *name,
-	const struct ward_review_base *now, mode_t type, bool moved)
+static void say(struct ward_applying *w, const struct ward_shift *n)
 {
-	const struct ward_change *c = &((const struct ward_review_changes *)arg)->v[name->tag];
-	return ward_one_is_base(c, now, type, moved || ward_one_has_moved(c, now));
+	struct ward_one o = {.w = w, .i = n->tag, .c = &w->a->changes->v[n->tag]};
+	switch (n->end) {
+	case WARD_SHIFT_NONE:
+		break;
+	case WARD_SHIFT_READY:
+		if (w->a->dry)
+			ward_one_ended(&o, WARD_APPLY_DONE, "%s", done_word(n, true));
+		break;
+	case WARD_SHIFT_DONE:
+		ward_one_ended(&o, WARD_APPLY_DONE, "%s", done_word(n, false));
+		break;
+	case WARD_SHIFT_THERE:
+		ward_one_ended(&o, WARD_APPLY_ALREADY,
+			n->kind == WARD_SHIFT_GOES ? "it is gone" : "the project has it");
+		break;
+	case WARD_SHIFT_LOST:
+		say_lost(&o, n);
+		break;
+	case WARD_SHIFT_TAKEN:
+		ward_one_ended(&o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
+		break;
+	case WARD_SHIFT_APART:
+		ward_one_failed(&o, n->error, "the directory that it lies in");
+		break;
+	case WARD_SHIFT_FULL:
+		ward_one_ended(&o, WARD_APPLY_CONFLICT,
+			"the project has files in it that the session did not remove");
+		break;
+	case WARD_SHIFT_RACED:
+		ward_one_ended(&o, WARD_APPLY_CONFLICT,
+			"somebody changed it at this moment: it was put back");
+		break;
+	case WARD_SHIFT_ASTRAY:
+		ward_one_ended(&o, WARD_APPLY_FAILED,
+			"somebody changed it at this moment: it has another name");
+		break;
+	case WARD_SHIFT_FAILED:
+		ward_one_failed(&o, n->error,
+			n->kind == WARD_SHIFT_COMES  ? "could not be made"
+			: n->kind == WARD_SHIFT_GOES ? "could not be removed"
+						     : "could not be renamed");
+		break;
+	}
 }
 
-/* All of it, or none: what was exchanged already is exchanged back. */
-static int turn(const struct ward_circle *c, bool dry, bool *ret_already)
+/* In the log with where the file is now: other applies may have renamed directories above it. */
+static void announce(struct ward_applying *w, size_t k)
 {
-	size_t at = 0;
-	int r = ward_circle_look(c, &at);
-	*ret_already = r == 0 && at + 1 == c->n;
-	if (r < 0 || *ret_already || dry)
+	const struct ward_shift *n = &w->names.v[k];
+	struct ward_one o = {.w = w, .i = n->tag, .c = &w->a->changes->v[n->tag]};
+	size_t root = 0;
+	if (n->from && ward_shifts_origin(&w->names, k, o.at, &root) == 0) {
+		o.own = *o.c;
+		if (n->kind == WARD_SHIFT_GOES) {
+			o.own.from = o.own.path;
+			o.own.from_root = o.own.root;
+			o.own.path = o.at;
+			o.own.root = root;
+		} else {
+			o.own.from = o.at;
+			o.own.from_root = root;
+		}
+		o.c = &o.own;
+	}
+	ward_one_log(&o, "-");
+}
+
+int ward_apply_names_plan(struct ward_applying *w, const bool *wanted)
+{
+	const struct ward_review_changes *c = w->a->changes;
+	struct ward_shift *v = calloc(c->n ? c->n : 1, sizeof(*v));
+	size_t n = 0;
+	w->names = (struct ward_shifts){
+		.ops = &ops, .arg = w, .roots = w->a->roots, .key = key_of(w), .v = v};
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++)
+		if (ward_apply_names_has(&c->v[i]))
+			v[n++] = name_of(&c->v[i], i, wanted[i]);
+	w->names.n = n;
+	int r = ward_shifts_find(&w->names);
+	if (r < 0)
 		return r;
-	r = ward_circle_go(c, &at, c->n - 1);
-	return r < 0 && ward_circle_go(c, &at, 0) < 0 ? -EBUSY : r;
+	ward_shifts_plan(&w->names);
+	for (size_t k = 0; k < n; k++) {
+		say(w, &v[k]);
+		if (!w->a->dry && v[k].end == WARD_SHIFT_READY)
+			announce(w, k);
+	}
+	return 0;
 }
 
-void ward_one_circle(struct ward_applying *w, const size_t *which, size_t n)
+void ward_apply_names_go(struct ward_applying *w)
 {
-	const struct ward_change *v = w->a->changes->v;
-	struct ward_circle c = {.roots = w->a->roots,
-		.v = calloc(n, sizeof(*c.v)),
-		.n = n,
-		.is = is_of_circle,
-		.arg = w->a->changes};
-	bool already = false, announced = true;
-	size_t come = 0;
-	for (size_t i = 0; c.v && i < n; i++) {
-		const struct ward_change *of = &v[which[i]];
-		struct ward_one o;
-		come += ward_one_begin(w, which[i], &o) == 0 && has_come(&o);
-		announced = announced && (w->a->dry || w->number[which[i]]);
-		c.v[i] = (struct ward_circle_name){.root = of->from_root,
-			.path = of->from,
-			.base = &of->base,
-			.type = of->type,
-			.tag = which[i]};
-	}
-	int r = !c.v ? -ENOMEM : announced ? 0 : -ESTALE;
-	already = come == n;
-	if (r == 0 && !already) {
-		ward_circle_begin(&c);
-		r = turn(&c, w->a->dry, &already);
-	}
-	free(c.v);
-	for (size_t i = 0; i < n; i++) {
-		struct ward_one o = {.w = w, .i = which[i], .c = &v[which[i]]};
-		if (already)
-			ward_one_ended(&o, WARD_APPLY_ALREADY, "the project has it");
-		else if (r == -ESTALE)
-			ward_one_ended(&o, WARD_APPLY_CONFLICT,
-				"one of the files that change places: " WARD_APPLY_SAYS_CHANGED);
-		else if (r == -EBUSY)
-			ward_one_ended(&o, WARD_APPLY_FAILED,
-				"somebody changed one of the files that change places at this moment: "
-				"run it again");
-		else if (r < 0)
-			ward_one_failed(&o, r, "could not be renamed");
-		else
-			ward_one_ended(
-				&o, WARD_APPLY_DONE, w->a->dry ? "would be renamed" : "renamed");
-	}
+	if (w->a->dry)
+		return;
+	ward_swap_place_forget(&w->place);
+	ward_shifts_go(&w->names);
+	ward_swap_place_forget(&w->place);
+	for (size_t k = 0; k < w->names.n; k++)
+		if (w->number[w->names.v[k].tag])
+			say(w, &w->names.v[k]);
+}
+
+void ward_apply_names_end(struct ward_applying *w)
+{
+	ward_shifts_clear(&w->names);
+	free(w->names.v);
+	w->names.v = NULL;
+	w->names.n = 0;
+}
+
+/* --- linked --- */
+
+/* Is what is to be linked the file that the session saw, or what this or another apply made of it?
+ */
+static bool is_origin(const struct ward_one *o, int dir, const char *name,
+	const struct ward_review_base *now, mode_t type)
+{
+	struct ward_one of = *o;
+	of.s.dir = dir;
+	of.s.name = name;
+	return type == o->c->type &&
+	       (!o->c->has_base || ward_one_is_base(o->c, now, type, true) ||
+		       came_with_content(&of, o->c->from_root, o->c->from, now, type));
 }
 
 void ward_one_link(struct ward_one *o)
@@ -284,13 +342,16 @@ void ward_one_link(struct ward_one *o)
 	ward_cleanup_fd int dir =
 		ward_host_parent(o->w->a->roots[o->c->from_root], o->c->from, &name);
 	int r = dir < 0 ? dir : ward_host_stat_at(dir, name, &now, &type);
-	if (r == 0 && type != o->c->type)
-		r = -ENOENT;
+	if (r == 0 && !o->w->a->dry && !is_origin(o, dir, name, &now, type)) {
+		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
+		return;
+	}
 	if (r < 0 && !o->w->a->dry) {
 		ward_one_failed(o, r, "what is to be linked");
 		return;
 	}
-	if (r == 0 && ward_host_stat_at(o->s.dir, o->s.name, &there, &type) == 0) {
+	if (r == 0 && ward_host_stat_at(o->s.dir, o->s.name, &there, &type) == 0 &&
+		!ward_one_goes_first(o)) {
 		bool same = there.ino == now.ino && there.dev == now.dev;
 		ward_one_ended(o, same ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT,
 			same ? "the project has it" : WARD_APPLY_SAYS_OTHER);
@@ -301,16 +362,22 @@ void ward_one_link(struct ward_one *o)
 		return;
 	}
 	ward_one_log(o, "-");
-	r = linkat(dir, name, o->s.dir, o->s.name, 0) < 0 ? -errno : 0;
+	ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
+	r = ward_undo_log_error(&o->w->log);
+	if (r == 0 && linkat(dir, name, o->s.dir, o->s.name, 0) < 0)
+		r = -errno;
 	if (r == 0)
 		r = ward_host_stat_at(o->s.dir, o->s.name, &there, &type);
 	if (r == 0 && (there.ino != now.ino || there.dev != now.dev))
 		r = ward_swap_unlink(&o->s, &there) < 0 ? -EBUSY : -ESTALE;
 	if (r < 0) {
-		ward_one_failed(o, r, "could not be linked");
+		if (r == -ESTALE)
+			ward_one_ended(o, WARD_APPLY_CONFLICT,
+				"somebody changed it at this moment: it was put back");
+		else
+			ward_one_failed(o, r, "could not be linked");
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 		return;
 	}
-	ward_undo_log_ready(&o->w->log, o->w->number[o->i], &there, "-");
 	ward_one_ended(o, WARD_APPLY_DONE, "linked");
 }

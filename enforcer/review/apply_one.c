@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/review/apply.h"
 #include "enforcer/review/content.h"
+#include "enforcer/review/in_place.h"
 #include "enforcer/review/part.h"
 #include "enforcer/review/units.h"
 
@@ -48,6 +49,9 @@ static bool has_gone_on(struct ward_one *o)
 		if (dir < 0)
 			continue;
 		o->own = *o->c;
+		/* The log has both paths. */
+		o->own.from = o->own.path;
+		o->own.from_root = o->own.root;
 		o->own.root = root;
 		o->own.path = o->at;
 		o->c = &o->own;
@@ -77,7 +81,16 @@ int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o)
 		return -EXDEV;
 	}
 	const uint32_t number = w->number[i] ? w->number[i] : w->next;
-	int r = ward_swap_begin(&w->place, w->a->roots[c->root], c->path, number, &o->s);
+	const char *path = c->path;
+	size_t root = c->root;
+	int r = 0;
+	/* In a dry run the directories above it have not moved. */
+	if (w->a->dry && w->names.v && c->kind != WARD_CHANGE_REMOVED) {
+		r = ward_shifts_now(&w->names, c->root, c->path, o->at, &root);
+		path = o->at;
+	}
+	if (r == 0)
+		r = ward_swap_begin(&w->place, w->a->roots[root], path, number, &o->s);
 	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o))
 		r = ward_swap_begin(&w->place, w->a->roots[o->c->root], o->c->path, number, &o->s);
 	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR)) {
@@ -105,11 +118,10 @@ bool ward_one_is_there(const struct ward_one *o)
 	return faccessat(o->s.dir, o->s.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* In a dry run: what stands there would have gone before. */
+/* In a dry run: what stands there would have gone before, or is to go elsewhere. */
 bool ward_one_goes_first(const struct ward_one *o)
 {
-	return o->w->a->dry &&
-	       ward_changes_find(o->w->a->changes, o->c->root, o->c->path, WARD_CHANGE_REMOVED);
+	return o->w->a->dry && ward_shifts_leaves(&o->w->names, o->c->root, o->c->path);
 }
 
 /* Another name of it that came or went changed its st_ctime; so did one that was renamed. */
@@ -132,7 +144,7 @@ bool ward_one_is_base(
 /* --- what goes --- */
 
 /* What is to go went in an apply before, and what comes to its name has come. */
-static bool is_replaced(const struct ward_one *o, const struct ward_review_base *now, mode_t type)
+bool ward_one_is_replaced(const struct ward_one *o, const struct ward_review_base *now, mode_t type)
 {
 	const struct ward_review_changes *all = o->w->a->changes;
 	const size_t root = o->c->root;
@@ -169,8 +181,12 @@ void ward_one_look_gone(struct ward_one *o)
 		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
 		return;
 	}
-	if (r < 0 || !ward_one_is_base(o->c, &now, type, ward_one_has_moved(o->c, &now))) {
-		const bool gone = r == 0 && is_replaced(o, &now, type);
+	const bool is_base =
+		r == 0 && ward_one_is_base(o->c, &now, type, ward_one_has_moved(o->c, &now));
+	if (r == 0 && !is_base && ward_one_came_in_place(o, &now, type)) {
+		o->w->a->changes->v[o->i].base = now;
+	} else if (!is_base) {
+		const bool gone = r == 0 && ward_one_is_replaced(o, &now, type);
 		ward_one_ended(o, gone ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT, "%s",
 			gone ? "it is gone" : WARD_APPLY_SAYS_CHANGED);
 		return;
@@ -217,111 +233,6 @@ void ward_one_remove(struct ward_one *o)
 		ward_one_failed(o, r, "could not be removed");
 	if (r != -EBUSY)
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
-}
-
-void ward_one_rmdir(struct ward_one *o)
-{
-	struct ward_review_base now;
-	mode_t type;
-	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
-	if (r == -ENOENT) {
-		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
-		return;
-	}
-	if (r < 0 || !ward_one_is_base(o->c, &now, type, true)) {
-		const bool gone = r == 0 && is_replaced(o, &now, type);
-		ward_one_ended(o, gone ? WARD_APPLY_ALREADY : WARD_APPLY_CONFLICT, "%s",
-			gone ? "it is gone" : WARD_APPLY_SAYS_CHANGED);
-		return;
-	}
-	if (o->w->a->dry) {
-		ward_one_ended(o, WARD_APPLY_DONE, "would be removed");
-		return;
-	}
-	/* What an undo makes it of again; another round may have kept it already. */
-	(void)unlinkat(o->s.keep, o->s.kept, AT_REMOVEDIR);
-	r = ward_content_copy_dir(o->s.dir, o->s.name, o->s.keep, o->s.kept, &o->c->base);
-	if (r < 0) {
-		ward_one_failed(o, r, "no copy of it could be kept");
-		return;
-	}
-	r = unlinkat(o->s.dir, o->s.name, AT_REMOVEDIR) < 0 ? -errno : 0;
-	if (r < 0)
-		(void)unlinkat(o->s.keep, o->s.kept, AT_REMOVEDIR);
-	if (r == 0)
-		ward_one_ended(o, WARD_APPLY_DONE, "removed");
-	else if (r == -ENOTEMPTY || r == -EEXIST)
-		ward_one_ended(o, WARD_APPLY_CONFLICT,
-			"the project has files in it that the session did not remove");
-	else
-		ward_one_failed(o, r, "could not be removed");
-}
-
-/* --- what comes --- */
-
-int ward_one_rename_at(int dir, const char *from, int dir2, const char *to)
-{
-	return syscall(SYS_renameat2, dir, from, dir2, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
-}
-
-/* By its descriptor: a link that somebody puts there meanwhile leads nowhere. */
-static int make_beside(const struct ward_one *o, struct ward_review_base *ret)
-{
-	mode_t type;
-	if (mkdirat(o->s.dir, o->s.beside, 0700) < 0)
-		return -errno;
-	ward_cleanup_fd int fd =
-		openat(o->s.dir, o->s.beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int r = fd < 0 ? -errno : 0;
-	if (r == 0 && o->c->object) {
-		char object[WARD_PART_NAME];
-		snprintf(object, sizeof(object), "objects/%u", o->c->object);
-		ward_cleanup_fd int from = openat(
-			o->w->a->dir_fd, object, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		/* Its owner may have taken the right to read from it. */
-		char has[WARD_REVIEW_DIGEST_SIZE] = "";
-		r = from < 0 ? 0 : ward_content_copy_attributes(from, fd, has);
-		if (r == 0 && strcmp(has, o->c->attributes) != 0)
-			r = -EBADMSG;
-	}
-	if (r == 0 && fchmod(fd, o->c->mode | 0300) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	return ward_host_stat(fd, ret, &type);
-}
-
-void ward_one_mkdir(struct ward_one *o)
-{
-	struct ward_review_base now;
-	mode_t type;
-	int r = ward_host_stat_at(o->s.dir, o->s.name, &now, &type);
-	/* The project's directory of this name is to go elsewhere: another round. */
-	const bool moves_yet = r == 0 && o->c->has_base && ward_one_is_base(o->c, &now, type, true);
-	if (r == 0 && S_ISDIR(type) && !moves_yet) {
-		ward_one_ended(o, WARD_APPLY_ALREADY, "the project has it");
-		return;
-	}
-	if (r == 0 && !ward_one_goes_first(o) && !(moves_yet && o->w->a->dry)) {
-		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_OTHER);
-		return;
-	}
-	if (o->w->a->dry) {
-		ward_one_ended(o, WARD_APPLY_DONE, "would be made");
-		return;
-	}
-	/* Beside, so that there is never one that is half made, or that the log does not know. */
-	r = make_beside(o, &now);
-	if (r == 0) {
-		ward_undo_log_ready(&o->w->log, o->w->number[o->i], &now, "-");
-		r = ward_one_rename_at(o->s.dir, o->s.beside, o->s.dir, o->s.name);
-	}
-	if (r == 0) {
-		ward_one_ended(o, WARD_APPLY_DONE, "made");
-		return;
-	}
-	(void)unlinkat(o->s.dir, o->s.beside, AT_REMOVEDIR);
-	ward_one_failed(o, r, "could not be made");
 }
 
 /* --- content --- */
@@ -390,11 +301,8 @@ static bool may_write(struct ward_one *o, const char *object)
 	} else if (ward_unit_in_use(o->w->a->changes, o->c, o->s.dir, o->s.name)) {
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"the project has a journal of it (-wal, -journal): a program may be using it");
-	} else if (S_ISREG(type) && now.nlink > 1) {
-		ward_one_ended(o, WARD_APPLY_REFUSED,
-			"it has %u names on this host, and one of them alone would change",
-			now.nlink);
 	} else {
+		o->w->in_place[o->i] = S_ISREG(type) && ward_one_has_links(o, &now);
 		return true;
 	}
 	return false;
@@ -452,6 +360,16 @@ void ward_one_look_content(struct ward_one *o)
 		return;
 	}
 	ward_one_log(o, digest);
+	if (o->w->in_place[o->i])
+		ward_undo_log_in_place(&o->w->log, o->w->number[o->i]);
+}
+
+/* Both copies are made; P says which file it is that gets the content. */
+static int prepare_in_place(struct ward_one *o, const char *object, struct ward_review_base *ret,
+	struct ward_content_digests *has)
+{
+	*ret = o->c->base;
+	return ward_in_place_prepare(&o->s, o->w->a->dir_fd, object, &o->c->base, has);
 }
 
 void ward_one_write(struct ward_one *o)
@@ -461,7 +379,9 @@ void ward_one_write(struct ward_one *o)
 	struct ward_content_digests has = {.content = "-"};
 	char object[WARD_PART_NAME];
 	find_object(o, object);
-	int r = ward_swap_write(&o->s, o->w->a->dir_fd, object, o->c->type, was, &after, &has);
+	int r = o->w->in_place[o->i] ? prepare_in_place(o, object, &after, &has)
+				     : ward_swap_write(&o->s, o->w->a->dir_fd, object, o->c->type,
+					       was, &after, &has);
 	if (r == 0 && (strcmp(has.content, o->c->content) != 0 ||
 			      strcmp(has.attributes, o->c->attributes) != 0))
 		r = -EBADMSG;
@@ -480,24 +400,76 @@ void ward_one_write(struct ward_one *o)
 			r == -EEXIST ? "a file .wardfs-apply-… beside it is in the way"
 				     : "could not be written");
 	if (r != -EEXIST)
-		ward_swap_drop(&o->s);
+		ward_one_drop(o);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+}
+
+void ward_one_drop(struct ward_one *o)
+{
+	if (o->w->in_place[o->i])
+		ward_in_place_end(&o->s);
+	ward_swap_drop(&o->s);
+}
+
+/* The log has it before it begins. */
+static int put_in_place(struct ward_one *o)
+{
+	const uint32_t number = o->w->number[o->i];
+	if (!S_ISREG(o->c->type))
+		return -EINVAL;
+	int r = ward_in_place_instead(&o->s, &o->c->base);
+	if (r < 0)
+		return r;
+	o->w->in_place[o->i] = true;
+	ward_undo_log_in_place(&o->w->log, number);
+	ward_undo_log_ready(&o->w->log, number, &o->c->base, o->c->content);
+	r = ward_undo_log_sync(&o->w->log);
+	return r < 0 ? r : ward_in_place_write(&o->s, &o->c->base, false);
+}
+
+/*
+ * It could not be written, and has what it had, with another ctime. Where that fails, too, both
+ * copies stay until another run has put it back.
+ */
+static void not_in_place(struct ward_one *o, bool is_back)
+{
+	struct ward_review_base again;
+	mode_t type;
+	if (!is_back && ward_in_place_write(&o->s, &o->c->base, true) < 0)
+		return;
+	const bool there = ward_host_stat_at(o->s.dir, o->s.name, &again, &type) == 0;
+	ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
+	if (ward_undo_log_error(&o->w->log) == 0)
+		ward_one_drop(o);
+}
+
+static int put(struct ward_one *o)
+{
+	if (!o->c->has_base)
+		return ward_swap_add(&o->s);
+	if (o->w->in_place[o->i])
+		return ward_in_place_write(&o->s, &o->c->base, false);
+	int r = ward_swap_exchange(&o->s, &o->c->base);
+	return r == -EINVAL ? put_in_place(o) : r;
 }
 
 void ward_one_put(struct ward_one *o)
 {
 	bool adds = !o->c->has_base;
-	int r = adds ? ward_swap_add(&o->s) : ward_swap_exchange(&o->s, &o->c->base);
+	int r = put(o);
+	const bool in_place = o->w->in_place[o->i];
 	if (r == 0) {
 		struct ward_review_base came;
 		mode_t type;
-		const bool there = (o->w->unit[o->i] || o->part != WARD_PART_NONE) &&
+		const bool there = (o->w->unit[o->i] || o->part != WARD_PART_NONE || in_place) &&
 				   ward_host_stat_at(o->s.dir, o->s.name, &came, &type) == 0;
 		if (there && o->w->unit[o->i])
 			o->w->came[o->i] = came.ino;
 		/* It is the base of what is left: with the ctime that it has from now on. */
-		if (there && o->part != WARD_PART_NONE)
+		if (there && (o->part != WARD_PART_NONE || in_place))
 			ward_undo_log_ready(&o->w->log, o->w->number[o->i], &came, o->c->content);
+		if (in_place)
+			ward_in_place_end(&o->s);
 		ward_one_ended(o, WARD_APPLY_DONE,
 			o->part == WARD_PART_HUNKS    ? "changed in part"
 			: o->part == WARD_PART_MERGED ? "merged"
@@ -517,10 +489,14 @@ void ward_one_put(struct ward_one *o)
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"somebody changed it at this moment: it was put back");
 	else if (r == -EINVAL)
-		ward_one_ended(o, WARD_APPLY_FAILED, "the file system cannot exchange two files");
+		ward_one_ended(o, WARD_APPLY_FAILED, "the file system cannot exchange two links");
 	else
 		ward_one_failed(o, r, adds ? "could not be added" : "could not be changed");
-	ward_swap_drop(&o->s);
+	if (in_place) {
+		not_in_place(o, r == -ESTALE);
+		return;
+	}
+	ward_one_drop(o);
 	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 }
 
@@ -530,7 +506,9 @@ void ward_one_back(struct ward_one *o)
 	struct ward_review_base came;
 	mode_t type;
 	int r = 0;
-	if (o->c->kind == WARD_CHANGE_REMOVED) {
+	if (o->w->in_place[o->i]) {
+		r = ward_in_place_write(&o->s, was, true);
+	} else if (o->c->kind == WARD_CHANGE_REMOVED) {
 		if (o->s.elsewhere)
 			r = ward_content_copy(
 				o->s.keep, o->s.kept, o->c->type, o->s.dir, o->s.beside, was);
@@ -547,8 +525,12 @@ void ward_one_back(struct ward_one *o)
 			"wardfs review undo takes it back");
 		return;
 	}
-	ward_swap_drop(&o->s);
-	ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+	if (o->w->in_place[o->i]) {
+		not_in_place(o, true);
+	} else {
+		ward_one_drop(o);
+		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+	}
 	ward_one_ended(o, WARD_APPLY_CONFLICT,
 		"what it goes together with was changed at this moment: it was put back");
 }
@@ -570,8 +552,10 @@ void ward_one_mode(struct ward_one *o)
 	}
 	if (r == 0 && !o->w->a->dry) {
 		ward_one_log(o, "-");
-		if (fchmod(fd, o->c->mode) < 0) {
+		r = ward_undo_log_error(&o->w->log);
+		if (r == 0 && fchmod(fd, o->c->mode) < 0)
 			r = -errno;
+		if (r < 0) {
 			ward_undo_log_off(&o->w->log, o->w->number[o->i]);
 		}
 	}

@@ -86,23 +86,33 @@ static int look_at_object(const struct work *w, uint32_t file, struct ward_chang
 	return 0;
 }
 
+/* The host's file as the session saw it: an apply may have moved it. -1: it is not there. */
+static int open_base(const struct work *w, const struct ward_change *c)
+{
+	for (int moved = c->from ? 0 : 1; moved < 2; moved++) {
+		struct ward_review_base now;
+		mode_t type;
+		ward_cleanup_fd int fd = ward_host_open(w->roots[moved ? c->root : c->from_root],
+			moved ? c->path : c->from, S_ISLNK(c->type) ? O_PATH : O_RDONLY);
+		if (fd >= 0 && ward_host_stat(fd, &now, &type) == 0 && type == c->type &&
+			ward_host_same(&now, &c->base, c->from && moved))
+			return ward_steal_fd(&fd);
+	}
+	return -1;
+}
+
 /* 1: the object says what the host's file says, which is as the session saw it. */
 static int is_unchanged(const struct work *w, const struct ward_change *c)
 {
 	char name[32], a[PATH_MAX], b[PATH_MAX];
-	struct ward_review_base now;
-	mode_t type;
-	const char *host = c->from ? c->from : c->path;
 	if (c->mode != c->base.mode || S_ISFIFO(c->type) || S_ISSOCK(c->type))
 		return c->mode == c->base.mode;
 	if (S_ISDIR(c->type))
 		return 1;
 	if (c->size != c->base.size)
 		return 0;
-	ward_cleanup_fd int fd = ward_host_open(w->roots[c->from ? c->from_root : c->root], host,
-		S_ISLNK(c->type) ? O_PATH : O_RDONLY);
-	if (fd < 0 || ward_host_stat(fd, &now, &type) < 0 || type != c->type ||
-		!ward_host_same(&now, &c->base, false))
+	ward_cleanup_fd int fd = open_base(w, c);
+	if (fd < 0)
 		return 0;
 	snprintf(name, sizeof(name), "objects/%u", c->object);
 	if (S_ISLNK(c->type)) {
@@ -180,8 +190,6 @@ static int find_from(struct work *w, uint32_t index, struct ward_change *c)
 	c->moved = w->uses[n->file] > (w->from[index] ? 2 : 1);
 	if (w->from[index])
 		c->from = host_name(w, &w->j->names[w->from[index] - 1], &c->from_root);
-	else if (!f->left)
-		c->from = strdup(f->path);
 	else
 		r = ward_seen_file(&w->seen, n->file, &c->from, &c->from_root);
 	c->mode = f->base.mode;
@@ -213,6 +221,7 @@ static int add_name(struct work *w, uint32_t index, const struct ward_journal_na
 			c.has_base = true;
 			c.base = was->base;
 			c.kept = n->was;
+			c.moved = w->uses[n->was] > 1;
 			c.host = host_name(w, n, &c.host_root);
 		} else if (was && S_ISDIR(f->type) && S_ISDIR(was->type)) {
 			/* The host's directory of this name is to go elsewhere first. */
@@ -257,7 +266,7 @@ static int find_changes(struct work *w)
 		const struct ward_journal_name *n = &j->names[i];
 		const struct ward_journal_file *was = n->was ? &j->files[n->was] : NULL;
 		bool replaced = n->file && was && j->files[n->file].type == was->type &&
-				!j->files[n->file].has_lower;
+				!j->files[n->file].has_lower && j->files[n->file].entry == i + 1;
 		if (was && !w->goes_on[i] && !replaced)
 			r = add_removed(w, n);
 		if (r == 0 && n->file)

@@ -124,6 +124,21 @@ int ward_content_copy_attributes(int from, int to, char ret[WARD_REVIEW_DIGEST_S
 	return 0;
 }
 
+int ward_content_set_attributes(int from, int to)
+{
+	char digest[WARD_REVIEW_DIGEST_SIZE];
+	ward_cleanup_free char *names = malloc(XATTR_LIST_MAX);
+	if (!names)
+		return -ENOMEM;
+	const ssize_t len = flistxattr(to, names, XATTR_LIST_MAX);
+	if (len < 0 && errno != EOPNOTSUPP)
+		return -errno;
+	for (const char *n = names; n < names + (len < 0 ? 0 : len); n += strlen(n) + 1)
+		if (carries(n) && fgetxattr(from, n, NULL, 0) < 0 && fremovexattr(to, n) < 0)
+			return -errno;
+	return ward_content_copy_attributes(from, to, digest);
+}
+
 /* A file that stands in for another one is whose that was. */
 static int give(int dir, const char *name, const struct ward_review_base *base)
 {

@@ -38,6 +38,8 @@ int ward_content_copy_dir(int dir, const char *name, int to_dir, const char *to,
  */
 int ward_content_copy_attributes(
 	int from, int to, char ret[WARD_REVIEW_DIGEST_SIZE]) ward_must_check;
+/* `to` has the attributes of `from`, and none beside them. */
+int ward_content_set_attributes(int from, int to) ward_must_check;
 /* 1: both names have this type and the same content; 0: not; or a negative errno. */
 int ward_content_same(
 	int dir, const char *name, int dir2, const char *name2, mode_t type) ward_must_check;

@@ -293,6 +293,14 @@ static void settle(struct ward_journal *j)
 		if (j->names[i].was && is_place(j, &j->names[i]))
 			j->files[j->names[i].was].left = true;
 	}
+	/* A new file is first what it replaces, so that nothing has to go before it comes. */
+	for (size_t i = 0; i < kept; i++) {
+		const struct ward_journal_name *n = &j->names[i];
+		struct ward_journal_file *f = &j->files[n->file];
+		if (n->file && n->was && !f->entry && !f->has_lower &&
+			f->type == j->files[n->was].type)
+			f->entry = (uint32_t)i + 1;
+	}
 	for (size_t i = 0; i < kept; i++) {
 		uint32_t file = j->names[i].file;
 		if (file && !j->files[file].entry)

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
-#include "enforcer/review/circle.h"
+#include "enforcer/review/in_place.h"
 #include "enforcer/review/moved.h"
 #include "enforcer/review/swap.h"
+#include "enforcer/review/undo.h"
 
 static bool same_file(const struct ward_review_base *a, const struct ward_review_base *b)
 {
@@ -54,7 +55,19 @@ static bool came(struct ward_swapping *s, const struct ward_done *d)
 {
 	const char *name = NULL;
 	int dir = ward_swap_ready(s, &name);
-	if (!d->has_after || stands(dir, name, &d->after)) {
+	/* One that is half written has been put right before, if that could be done. */
+	if (d->in_place && (ward_in_place_is_open(s->keep, s->kept) ||
+				   (d->has_after && faccessat(s->keep, s->kept, F_OK,
+							    AT_SYMLINK_NOFOLLOW) == 0)))
+		return true;
+	if (d->in_place) {
+		ward_swap_drop(s);
+		return false;
+	}
+	/* Without room for it the log does not have that it was given up: then the base stands
+	 * there. */
+	if (!d->has_after || stands(dir, name, &d->after) ||
+		(d->c.has_base && stands(s->dir, s->name, &d->c.base))) {
 		ward_swap_drop(s);
 		return false;
 	}
@@ -94,72 +107,93 @@ static bool is_done(struct ward_swapping *s, const struct ward_done *d)
 	case WARD_CHANGE_RENAMED:
 		return stands(s->dir, s->name, &d->c.base);
 	case WARD_CHANGE_LINKED:
-		return d->c.has_base ? stands(s->dir, s->name, &d->c.base) : d->has_after;
+		return stands(s->dir, s->name, d->has_after ? &d->after : &d->c.base);
 	}
 	return false;
 }
 
-/* --- circles --- */
+/* --- names --- */
 
-static bool is_of_circle(void *arg, const struct ward_circle_name *name,
-	const struct ward_review_base *now, mode_t type, bool moved)
+/*
+ * Names that were being changed when the apply was ended: where one of them is beside its place,
+ * all go back. Content comes after names: where it has come, they are all in their places.
+ */
+static int names_back(
+	int undo_fd, const int *roots, struct ward_applied *a, struct ward_undo_log *log)
 {
-	(void)arg;
-	(void)moved;
-	return type == name->type && same_file(now, name->base);
-}
-
-struct turning {
-	const int *roots;
-	struct ward_applied *a;
-	struct ward_undo_log *log;
-};
-
-/* One that stands halfway goes back, and counts as undone: its files have another ctime now. */
-static void turn_back(void *arg, struct ward_circle_name *names, size_t n)
-{
-	struct turning *t = arg;
-	struct ward_circle c = {.roots = t->roots, .v = names, .n = n, .is = is_of_circle};
-	size_t at = 0;
-	ward_circle_begin(&c);
-	/* Whoever has been there meanwhile is not overruled: each file is looked at below. */
-	if (ward_circle_look(&c, &at) < 0 || at == 0 || at + 1 == n ||
-		ward_circle_go(&c, &at, 0) < 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct ward_done *d = &t->a->v[names[i].tag];
-		const char *name = NULL;
-		mode_t type;
-		ward_cleanup_fd int dir =
-			ward_host_parent(t->roots[names[i].root], names[i].path, &name);
-		d->has_again = dir >= 0 && ward_host_stat_at(dir, name, &d->again, &type) == 0;
-		d->undone = true;
-		ward_undo_log_undone(
-			t->log, (uint32_t)names[i].tag + 1, d->has_again ? &d->again : NULL);
+	ward_cleanup_free bool *all = calloc(a->n + 1, sizeof(*all));
+	struct ward_undo u = {.dir_fd = -1,
+		.applied = a,
+		.ends = calloc(a->n + 1, sizeof(*u.ends)),
+		.why = calloc(a->n + 1, sizeof(*u.why))};
+	struct ward_undoing w = {.u = &u, .undo = undo_fd, .log = *log};
+	size_t low = a->n;
+	bool content = false;
+	int r = all && u.ends && u.why ? 0 : -ENOMEM;
+	memcpy(u.roots, roots, sizeof(u.roots));
+	while (r == 0 && low && a->v[low - 1].step + 1 == a->n_steps) {
+		const struct ward_done *d = &a->v[--low];
+		all[low] = !d->off && !d->undone;
+		content = content || (all[low] && d->has_after && !S_ISDIR(d->c.type));
 	}
+	ward_swap_place_init(&w.place, undo_fd);
+	if (r == 0 && !content)
+		r = ward_back_names(&w, all, low, a->n, true);
+	ward_back_names_end(&w);
+	ward_swap_place_forget(&w.place);
+	*log = w.log;
+	free(u.ends);
+	free(u.why);
+	return r;
 }
 
-static int turn_circles(const int *roots, struct ward_applied *a, struct ward_undo_log *log)
+/* --- files that were being written to --- */
+
+/* What it had comes back, if nobody else wrote to it. The copies stay where that fails. */
+static void write_back(
+	struct ward_swapping *s, size_t i, struct ward_applied *a, struct ward_undo_log *log)
 {
-	ward_cleanup_free struct ward_circle_move *v = calloc(a->n ? a->n : 1, sizeof(*v));
-	struct turning t = {.roots = roots, .a = a, .log = log};
-	size_t n = 0;
-	if (!v)
-		return -ENOMEM;
+	struct ward_done *d = &a->v[i];
+	if (d->undone) {
+		ward_swap_drop(s);
+		ward_in_place_end(s);
+		return;
+	}
+	const struct ward_review_base *file = d->has_after ? &d->after : &d->c.base;
+	mode_t type;
+	int r = stands(s->dir, s->name, file) ? ward_in_place_is_ours(s) : 0;
+	if (r > 0)
+		r = ward_in_place_write(s, file, true) < 0 ? -1 : 1;
+	if (r < 0)
+		return;
+	ward_in_place_end(s);
+	if (r == 0)
+		return;
+	(void)unlinkat(s->keep, s->kept, 0);
+	/* Of an apply, too: the file has another ctime now. */
+	d->undone = true;
+	d->has_again = ward_host_stat_at(s->dir, s->name, &d->again, &type) == 0;
+	ward_undo_log_undone(log, (uint32_t)i + 1, d->has_again ? &d->again : NULL);
+}
+
+/* Of applies and undoes. */
+static void write_all_back(
+	int undo_fd, const int *roots, struct ward_applied *a, struct ward_undo_log *log)
+{
+	struct ward_swap_place place;
+	ward_swap_place_init(&place, undo_fd);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct ward_done *d = &a->v[i];
-		if (d->step + 1 == a->n_steps && !d->off && !d->undone &&
-			d->c.kind == WARD_CHANGE_RENAMED && roots[d->c.root] >= 0 &&
-			roots[d->c.from_root] >= 0)
-			v[n++] = (struct ward_circle_move){.from_root = d->c.from_root,
-				.root = d->c.root,
-				.from = d->c.from,
-				.path = d->c.path,
-				.base = &d->c.base,
-				.type = d->c.type,
-				.tag = i};
+		struct ward_swapping s;
+		char kept[16];
+		snprintf(kept, sizeof(kept), "%u", (uint32_t)i + 1);
+		if (d->in_place && !d->off && roots[d->c.root] >= 0 &&
+			ward_in_place_is_open(undo_fd, kept) &&
+			ward_swap_begin(&place, roots[d->c.root], d->c.path, (uint32_t)i + 1, &s) ==
+				0)
+			write_back(&s, i, a, log);
 	}
-	return ward_circle_find(v, n, turn_back, &t);
+	ward_swap_place_forget(&place);
 }
 
 /* --- each --- */
@@ -243,13 +277,14 @@ static int find_moved(
 int ward_applied_recover(
 	int undo_fd, const int *roots, struct ward_applied *a, struct ward_undo_log *log)
 {
+	write_all_back(undo_fd, roots, a, log);
 	if (!a->n_steps || a->steps[a->n_steps - 1].ended_s)
-		return 0;
+		return ward_undo_log_error(log);
 	struct ward_review_changes renames = {.v = NULL}, contents = {.v = NULL};
 	ward_cleanup(ward_moved_clear) struct ward_moved moved = {.v = NULL};
 	struct ward_swap_place place;
 	ward_swap_place_init(&place, undo_fd);
-	int r = turn_circles(roots, a, log);
+	int r = names_back(undo_fd, roots, a, log);
 	if (r == 0)
 		r = find_moved(a, &renames, &moved);
 	if (r == 0)

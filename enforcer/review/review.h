@@ -283,8 +283,9 @@ struct ward_done {
 	char before[WARD_REVIEW_DIGEST_SIZE];
 	bool has_after;
 	struct ward_review_base after;
-	size_t step; /* the apply that it is of */
-	bool off;    /* not done */
+	size_t step;   /* the apply that it is of */
+	bool off;      /* not done */
+	bool in_place; /* the file itself was written to; what is kept is a copy */
 	bool undone;
 	enum ward_part_kind part;
 	size_t event; /* its place among all that was done and undone */

@@ -120,7 +120,8 @@ static int find(struct ward_seen *s, uint32_t file, unsigned level, char **ret, 
 	const char *dir = NULL;
 	if (level > LEVELS_MAX)
 		return -ENAMETOOLONG;
-	if (f->entry) {
+	/* Its place on the host first: another name is a further one. */
+	if (f->entry && (!f->has_lower || f->left)) {
 		const struct ward_journal_name *n = &s->j->names[f->entry - 1];
 		int r = path_of(s, n->dir, level + 1, &dir, ret_root);
 		return r < 0 ? r : join(dir, n->name, ret);

@@ -47,6 +47,49 @@ void ward_swap_place_forget(struct ward_swap_place *p)
 	p->dir = -1;
 }
 
+int ward_swap_is_elsewhere(struct ward_swap_place *p, int dir)
+{
+	struct ward_swap_at at;
+	int r = p->known ? 0 : look_at(p->keep, &p->kept);
+	p->known = r == 0;
+	r = r < 0 ? r : look_at(dir, &at);
+	return r < 0 ? r : at.dev != p->kept.dev || at.mnt != p->kept.mnt;
+}
+
+/*
+ * Of a file system that knows no flags (NFS, FUSE): a file gets its second name by link(2), which
+ * replaces nothing. A directory is renamed where nothing is; what comes there meanwhile is replaced
+ * if it is an empty directory, and nothing else is.
+ */
+static int rename_plain(int dir, const char *from, int dir2, const char *to)
+{
+	struct stat st, there;
+	if (fstatat(dir, from, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	const bool taken = fstatat(dir2, to, &there, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!taken && errno != ENOENT)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return taken ? -EEXIST : rename_at(dir, from, dir2, to, 0);
+	/* Whoever was here before may have been ended between both calls. */
+	if (taken && (there.st_ino != st.st_ino || there.st_dev != st.st_dev))
+		return -EEXIST;
+	if (!taken && linkat(dir, from, dir2, to, 0) < 0)
+		return -errno;
+	return unlinkat(dir, from, 0) < 0 ? -errno : 0;
+}
+
+int ward_swap_rename(int dir, const char *from, int dir2, const char *to)
+{
+	int r = rename_at(dir, from, dir2, to, RENAME_NOREPLACE);
+	return r == -EINVAL ? rename_plain(dir, from, dir2, to) : r;
+}
+
+int ward_swap_names(int dir, const char *a, int dir2, const char *b)
+{
+	return rename_at(dir, a, dir2, b, RENAME_EXCHANGE);
+}
+
 /* The directory that path lies in is p->dir; *ret: the name. */
 static int find_dir(struct ward_swap_place *p, int root_fd, const char *path, const char **ret)
 {
@@ -141,7 +184,7 @@ int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mod
 	if (r == 0 && s->elsewhere && was)
 		r = ward_swap_copy(s, type, was);
 	else if (r == 0 && !s->elsewhere)
-		r = rename_at(s->dir, s->beside, s->keep, s->kept, RENAME_NOREPLACE);
+		r = ward_swap_rename(s->dir, s->beside, s->keep, s->kept);
 	int dir = ward_swap_ready(s, &name);
 	if (r == 0)
 		r = ward_host_stat_at(dir, name, ret, &is);
@@ -154,27 +197,28 @@ int ward_swap_add(struct ward_swapping *s)
 {
 	const char *name = NULL;
 	int dir = ward_swap_ready(s, &name);
-	return rename_at(dir, name, s->dir, s->name, RENAME_NOREPLACE);
+	return ward_swap_rename(dir, name, s->dir, s->name);
 }
 
 /* What stands at the name goes, or changes places with what is ready. Another file comes back. */
 static int displace(struct ward_swapping *s, bool takes, const struct ward_review_base *was)
 {
-	const unsigned flags = takes ? RENAME_NOREPLACE : RENAME_EXCHANGE;
 	const char *name = NULL;
 	struct ward_review_base now;
 	mode_t type;
 	int dir = ward_swap_ready(s, &name);
-	int r = takes ? rename_at(s->dir, s->name, dir, name, flags)
-		      : rename_at(dir, name, s->dir, s->name, flags);
+	int r = takes ? ward_swap_rename(s->dir, s->name, dir, name)
+		      : ward_swap_names(dir, name, s->dir, s->name);
 	if (r < 0)
-		return r;
+		return r == -EBUSY && !takes ? -EINVAL : r;
 	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_host_same(&now, was, true)) {
 		if (s->elsewhere)
 			(void)unlinkat(dir, name, 0);
 		return 0;
 	}
-	return rename_at(dir, name, s->dir, s->name, flags) < 0 ? -EBUSY : -ESTALE;
+	r = takes ? ward_swap_rename(dir, name, s->dir, s->name)
+		  : ward_swap_names(dir, name, s->dir, s->name);
+	return r < 0 ? -EBUSY : -ESTALE;
 }
 
 int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *was)

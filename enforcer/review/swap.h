@@ -47,6 +47,16 @@ struct ward_swapping {
 	char beside[80];  /* what is written in dir first; a file of that name is ours */
 };
 
+/* Is the directory of another mount than that of kept files? -errno. */
+int ward_swap_is_elsewhere(struct ward_swap_place *p, int dir) ward_must_check;
+/*
+ * A name gets another one, where nothing is. -EEXIST: something is. Where the file system has no
+ * call for that, a file has both names for a moment.
+ */
+int ward_swap_rename(int dir, const char *from, int dir2, const char *to) ward_must_check;
+/* Two names change places. -EINVAL: the file system has no call that does. */
+int ward_swap_names(int dir, const char *a, int dir2, const char *b) ward_must_check;
+
 /*
  * The name at path beneath root_fd, and number among the kept files of the place. 0, or a negative
  * errno of the directory that it lies in. The place outlives *ret.
@@ -73,7 +83,8 @@ int ward_swap_copy(const struct ward_swapping *s, mode_t type,
 int ward_swap_add(struct ward_swapping *s) ward_must_check;
 /*
  * It comes to the name, in the place of `was`. -ESTALE: another file stood there, and stands there
- * again. -EBUSY: it does not; it is the kept file, or beside.
+ * again. -EBUSY: it does not; it is the kept file, or beside. -EINVAL: the two cannot be exchanged,
+ * because the file system has no call for that, or something is mounted on the name.
  */
 int ward_swap_exchange(struct ward_swapping *s, const struct ward_review_base *was) ward_must_check;
 /* What stands at the name goes, which is `was`. The same errors. */

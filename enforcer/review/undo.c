@@ -15,8 +15,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
-#include "enforcer/review/circle.h"
 #include "enforcer/review/content.h"
+#include "enforcer/review/in_place.h"
 #include "enforcer/review/recover.h"
 #include "enforcer/review/undo.h"
 #include "enforcer/review/units.h"
@@ -48,6 +48,11 @@ void ward_back_undone(struct ward_back *b, int dir, const char *name)
 	struct ward_review_base again;
 	mode_t type;
 	bool there = name && ward_host_stat_at(dir, name, &again, &type) == 0;
+	struct ward_done *d = &b->w->u->applied->v[b->i];
+	d->undone = true;
+	d->has_again = there;
+	if (there)
+		d->again = again;
 	ward_undo_log_undone(&b->w->log, (uint32_t)b->i + 1, there ? &again : NULL);
 	ward_back_end(b, WARD_APPLY_DONE, "undone");
 }
@@ -93,9 +98,14 @@ static int is_kept(const struct ward_back *b)
 	struct ward_review_base now;
 	mode_t type;
 	int r = ward_host_stat_at(b->s.keep, b->s.kept, &now, &type);
-	if (r < 0 || type != b->d->c.type || (!S_ISLNK(type) && now.mode != b->d->c.base.mode))
+	if (r < 0 || type != b->d->c.type)
 		return 0;
-	if (!b->s.elsewhere && !ward_back_same(&now, &b->d->c.base))
+	const bool same = ward_back_same(&now, &b->d->c.base);
+	/* By its other names somebody may have written to it: the name comes back. */
+	if (!b->d->in_place && same && b->d->c.base.nlink > 1)
+		return 1;
+	if ((!S_ISLNK(type) && now.mode != b->d->c.base.mode) ||
+		(!b->s.elsewhere && !b->d->in_place && !same))
 		return 0;
 	r = ward_content_digest(b->s.keep, b->s.kept, type, digest);
 	return r == 0 && strcmp(digest, b->d->before) == 0;
@@ -167,6 +177,34 @@ void ward_back_fail(struct ward_back *b, int r)
 		(void)unlinkat(b->s.dir, b->s.beside, 0);
 }
 
+/* The file itself gets what it had. */
+static void back_in_place(struct ward_back *b, const struct ward_review_base *now)
+{
+	if (!is_kept(b)) {
+		ward_back_end(b, WARD_APPLY_FAILED, LOST);
+		return;
+	}
+	if (ward_back_dry(b))
+		return;
+	int r = ward_in_place_prepare_back(&b->s);
+	/* One that was exchanged, where that cannot be done any more. */
+	if (r == 0 && !b->d->in_place) {
+		ward_undo_log_in_place(&b->w->log, (uint32_t)b->i + 1);
+		ward_undo_log_ready(&b->w->log, (uint32_t)b->i + 1, now, b->d->c.content);
+		r = ward_undo_log_sync(&b->w->log);
+	}
+	if (r == 0)
+		r = ward_in_place_write(&b->s, now, true);
+	if (r < 0) {
+		/* Of one that is half written both copies stay: the next run puts it right. */
+		ward_back_errno(b, r, "could not be undone");
+		return;
+	}
+	ward_in_place_end(&b->s);
+	(void)unlinkat(b->s.keep, b->s.kept, 0);
+	ward_back_undone(b, b->s.dir, b->s.name);
+}
+
 /* What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL). */
 static void bring_back(struct ward_back *b, const struct ward_review_base *now)
 {
@@ -179,6 +217,10 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now)
 	int r = bring_near(b);
 	if (r == 0)
 		r = now ? ward_swap_exchange(&b->s, now) : ward_swap_add(&b->s);
+	if (r == -EINVAL && now && S_ISREG(b->d->c.type)) {
+		back_in_place(b, now);
+		return;
+	}
 	if (r < 0) {
 		ward_back_fail(b, r);
 		return;
@@ -192,7 +234,10 @@ static void back_changed(struct ward_back *b)
 {
 	struct standing at;
 	look(b, &at);
-	if (has(b, &at, b->d->before, b->d->c.base.mode)) {
+	/* Where only attributes changed, the inode tells. */
+	const bool came = at.error == 0 && b->d->has_after && !b->d->in_place &&
+			  ward_back_same(&at.now, &b->d->after) && is_kept(b) > 0;
+	if (!came && has(b, &at, b->d->before, b->d->c.base.mode)) {
 		drop_taken(b);
 		ward_back_already(b, b->s.dir, b->s.name, "it is as it was");
 		return;
@@ -201,7 +246,10 @@ static void back_changed(struct ward_back *b)
 		ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
 		return;
 	}
-	bring_back(b, &at.now);
+	if (b->d->in_place)
+		back_in_place(b, &at.now);
+	else
+		bring_back(b, &at.now);
 }
 
 static void back_added(struct ward_back *b)
@@ -233,7 +281,8 @@ static void back_removed(struct ward_back *b)
 	struct standing at;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0) {
+	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
+		(b->w->u->dry && ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
 		bring_back(b, NULL);
 		return;
 	}
@@ -259,7 +308,7 @@ static void drop_link(struct ward_back *b, const struct ward_review_base *link)
 
 static void back_linked(struct ward_back *b)
 {
-	const struct ward_review_base *link = b->d->c.has_base ? &b->d->c.base : &b->d->after;
+	const struct ward_review_base *link = b->d->has_after ? &b->d->after : &b->d->c.base;
 	struct ward_review_base now;
 	mode_t type;
 	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
@@ -298,26 +347,6 @@ static int find_ways(struct ward_undoing *w)
 	return ward_moved_find(&w->ways, &w->moved);
 }
 
-/* Of the records of one apply. */
-static int find_gone(struct ward_undoing *w, size_t low, size_t high)
-{
-	const struct ward_applied *a = w->u->applied;
-	ward_moved_clear(&w->gone);
-	free(w->went.v);
-	w->went = (struct ward_review_changes){.v = calloc(high - low, sizeof(*w->went.v))};
-	if (!w->went.v)
-		return -ENOMEM;
-	for (size_t i = low; i < high; i++) {
-		const struct ward_change *c = &a->v[i].c;
-		if (a->v[i].off || a->v[i].undone || c->kind != WARD_CHANGE_RENAMED ||
-			!S_ISDIR(c->type))
-			continue;
-		w->went.v[w->went.n] = *c;
-		w->went.v[w->went.n++].object = (uint32_t)i + 1;
-	}
-	return ward_moved_find(&w->went, &w->gone);
-}
-
 static int begin_elsewhere(struct ward_undoing *w, size_t i, struct ward_back *b)
 {
 	const struct ward_change *c = &w->u->applied->v[i].c;
@@ -342,9 +371,14 @@ static int begin(struct ward_undoing *w, size_t i, struct ward_back *b)
 			b, WARD_APPLY_REFUSED, "it is of another directory than this project's");
 		return -EXDEV;
 	}
-	int r = ward_swap_begin(
-		&w->place, w->u->roots[d->c.root], d->c.path, (uint32_t)i + 1, &b->s);
-	if (r == -ENOENT || r == -ENOTDIR)
+	/* In a dry run the directories above it have not gone back. */
+	const bool ahead = w->u->dry && w->names.v;
+	size_t root = d->c.root;
+	int r = ahead ? ward_shifts_now(&w->names, d->c.root, d->c.path, b->at, &root) : 0;
+	if (r == 0)
+		r = ward_swap_begin(&w->place, w->u->roots[root], ahead ? b->at : d->c.path,
+			(uint32_t)i + 1, &b->s);
+	if (!ahead && (r == -ENOENT || r == -ENOTDIR))
 		r = begin_elsewhere(w, i, b);
 	if (r < 0 && w->u->dry)
 		ward_back_end(b, WARD_APPLY_DONE, "would be undone");
@@ -365,138 +399,75 @@ static bool settled(enum ward_apply_end e)
 	return e == WARD_APPLY_DONE || e == WARD_APPLY_ALREADY;
 }
 
-/* Which round it belongs to: permissions, content, names, then files that were removed. */
-static unsigned round_of(const struct ward_change *c)
+/*
+ * Which round it belongs to: permissions and files that were written to, content, names, then files
+ * that were removed.
+ */
+#define NAMES 2U
+static unsigned round_of(const struct ward_done *d)
 {
+	const struct ward_change *c = &d->c;
+	if (ward_back_is_name(c))
+		return NAMES;
+	if (d->in_place)
+		return 0;
 	switch (c->kind) {
 	case WARD_CHANGE_NONE:
 	case WARD_CHANGE_MODE:
 		break;
 	case WARD_CHANGE_ADDED:
 	case WARD_CHANGE_MODIFIED:
-		return S_ISDIR(c->type) ? 2 : 1;
-	case WARD_CHANGE_REMOVED:
-		return S_ISDIR(c->type) ? 2 : 3;
 	case WARD_CHANGE_LINKED:
 		return 1;
+	case WARD_CHANGE_REMOVED:
+		return 3;
 	case WARD_CHANGE_RENAMED:
-		return 2;
+		break;
 	}
 	return 0;
 }
 
 static back_fn way_back(const struct ward_change *c)
 {
-	bool dir = S_ISDIR(c->type);
 	switch (c->kind) {
 	case WARD_CHANGE_NONE:
 	case WARD_CHANGE_MODE:
+	case WARD_CHANGE_RENAMED:
 		break;
 	case WARD_CHANGE_ADDED:
-		return dir ? ward_back_mkdir : back_added;
+		return back_added;
 	case WARD_CHANGE_MODIFIED:
 		/* In the place of a file of the same kind that is nowhere else now. */
 		return back_changed;
 	case WARD_CHANGE_REMOVED:
-		return dir ? ward_back_rmdir : back_removed;
-	case WARD_CHANGE_RENAMED:
-		return ward_back_renamed;
+		return back_removed;
 	case WARD_CHANGE_LINKED:
 		return back_linked;
 	}
 	return ward_back_mode;
 }
 
-/* --- circles --- */
-
-static bool is_of_circle(void *arg, const struct ward_circle_name *name,
-	const struct ward_review_base *now, mode_t type, bool moved)
-{
-	(void)moved;
-	return type == name->type &&
-	       (ward_back_same(now, name->base) || ward_back_goes_first(arg, name->tag, now));
-}
-
-static void turn_back(void *arg, struct ward_circle_name *names, size_t n)
-{
-	struct ward_undoing *w = arg;
-	struct ward_circle c = {
-		.roots = w->u->roots, .v = names, .n = n, .is = is_of_circle, .arg = w};
-	size_t at = 0;
-	ward_circle_begin(&c);
-	int r = ward_circle_look(&c, &at);
-	const bool was = r == 0 && at == 0;
-	if (r == 0 && !w->u->dry)
-		r = ward_circle_go(&c, &at, 0);
-	for (size_t i = 0; i < n; i++) {
-		const struct ward_done *d = &w->u->applied->v[names[i].tag];
-		struct ward_back b = {.w = w, .i = names[i].tag, .d = d, .s = {.dir = -1}};
-		const char *name = NULL;
-		if (r < 0) {
-			ward_back_end(&b, WARD_APPLY_CONFLICT,
-				"one of the files that changed places: " WARD_BACK_CHANGED);
-			continue;
-		}
-		ward_cleanup_fd int dir =
-			ward_host_parent(w->u->roots[names[i].root], names[i].path, &name);
-		if (was)
-			ward_back_already(&b, dir, dir < 0 ? NULL : name, "it is where it was");
-		else if (!ward_back_dry(&b))
-			ward_back_undone(&b, dir, dir < 0 ? NULL : name);
-	}
-}
-
-/* Names of the records [low, high) that changed places in a circle. */
-static void undo_circles(struct ward_undoing *w, const bool *wanted, size_t low, size_t high)
+/* The records of one apply, [low, high). */
+static int undo_step(struct ward_undoing *w, const bool *wanted, size_t low, size_t high)
 {
 	const struct ward_applied *a = w->u->applied;
-	ward_cleanup_free struct ward_circle_move *v = calloc(high - low, sizeof(*v));
-	size_t n = 0;
-	for (size_t i = low; v && i < high; i++) {
-		const struct ward_change *c = &a->v[i].c;
-		if (wanted[i] && !a->v[i].off && !a->v[i].undone && !settled(w->u->ends[i]) &&
-			c->kind == WARD_CHANGE_RENAMED && w->u->roots[c->root] >= 0 &&
-			w->u->roots[c->from_root] >= 0)
-			v[n++] = (struct ward_circle_move){.from_root = c->from_root,
-				.root = c->root,
-				.from = c->from,
-				.path = c->path,
-				.base = &c->base,
-				.type = c->type,
-				.tag = i};
-	}
-	/* Without memory each is looked at by itself, and stays. */
-	if (v)
-		(void)!ward_circle_find(v, n, turn_back, w);
-}
-
-/* The records of one apply, [low, high). Names may wait for one another. */
-static void undo_step(struct ward_undoing *w, const bool *wanted, size_t low, size_t high)
-{
-	const struct ward_applied *a = w->u->applied;
-	w->wanted = wanted;
-	for (unsigned round = 0; round < 4; round++) {
-		bool more = true;
+	int r = 0;
+	for (unsigned round = 0; r == 0 && round < 4; round++) {
 		ward_swap_place_forget(&w->place);
 		/* What an undo that is ended here has not said is found as it is. */
-		ward_undo_log_hold(&w->log, round != 2);
-		for (size_t times = 0; more && times <= high - low; times++) {
-			more = false;
-			if (round == 2)
-				undo_circles(w, wanted, low, high);
-			for (size_t i = high; i-- > low;) {
-				if (!wanted[i] || a->v[i].off || a->v[i].undone ||
-					settled(w->u->ends[i]) || round_of(&a->v[i].c) != round)
-					continue;
-				if (round == 2)
-					ward_swap_place_forget(&w->place);
-				one(w, i, way_back(&a->v[i].c));
-				more = more || settled(w->u->ends[i]);
-			}
-			more = more && round == 2 && !w->u->dry;
+		ward_undo_log_hold(&w->log, round != NAMES);
+		if (round == NAMES) {
+			r = ward_back_names(w, wanted, low, high, false);
+			continue;
 		}
+		for (size_t i = high; i-- > low;)
+			if (wanted[i] && !a->v[i].off && !a->v[i].undone &&
+				!settled(w->u->ends[i]) && round_of(&a->v[i]) == round)
+				one(w, i, way_back(&a->v[i].c));
 	}
+	ward_back_names_end(w);
 	ward_undo_log_hold(&w->log, false);
+	return r;
 }
 
 static bool failed(enum ward_apply_end e)
@@ -545,7 +516,7 @@ static int settle_units(struct ward_undoing *w, bool *wanted, size_t low, size_t
 	const bool dry_run = w->u->dry;
 	w->u->dry = true;
 	if (r == 0)
-		undo_step(w, look, low, high);
+		r = undo_step(w, look, low, high);
 	w->u->dry = dry_run;
 	for (size_t i = low; r == 0 && i < high; i++)
 		if (look[i] && failed(w->u->ends[i]) && wanted[i])
@@ -578,21 +549,18 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 			low = high;
 			while (low && u->applied->v[low - 1].step == u->applied->v[high - 1].step)
 				low--;
-			r = find_gone(&w, low, high);
+			r = settle_units(&w, still, low, high);
 			if (r == 0)
-				r = settle_units(&w, still, low, high);
+				r = undo_step(&w, still, low, high);
 			if (r < 0)
 				break;
-			undo_step(&w, still, low, high);
 		}
 		r = r < 0 ? r : ward_undo_log_error(&w.log);
 		if (r == 0 && !u->dry)
 			r = ward_sync_all(u->roots, 16, w.undo);
 	}
 	ward_moved_clear(&w.moved);
-	ward_moved_clear(&w.gone);
 	free(w.ways.v);
-	free(w.went.v);
 	ward_swap_place_forget(&w.place);
 	ward_undo_log_close(&w.log);
 	if (w.undo >= 0)

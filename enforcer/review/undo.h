@@ -4,21 +4,20 @@
 
 #include "enforcer/review/applied.h"
 #include "enforcer/review/moved.h"
+#include "enforcer/review/shifts.h"
 #include "enforcer/review/swap.h"
 
 #define WARD_BACK_CHANGED "the project's file has changed since it was applied"
 
 struct ward_undoing {
 	struct ward_undo *u;
-	const bool *wanted; /* of the records; NULL: none is looked for */
 	int undo;
 	struct ward_undo_log log;
 	struct ward_swap_place place;
 	struct ward_review_changes ways; /* the renames, the other way round; v is owned */
 	struct ward_moved moved;	 /* of them */
-	/* The directories that the apply which is undone has renamed; object: 1 + the record. */
-	struct ward_review_changes went; /* v is owned */
-	struct ward_moved gone;		 /* of them */
+	struct ward_shifts names;	 /* of the records [low, high); v is owned */
+	size_t low, high;
 };
 
 struct ward_back {
@@ -49,10 +48,14 @@ bool ward_back_stood(const struct ward_back *b, const struct ward_review_base *n
 
 /* --- of undo_names.c --- */
 
-/* In a dry run: what stands there is the new content of record i, which would have gone before. */
-bool ward_back_goes_first(
-	const struct ward_undoing *w, size_t i, const struct ward_review_base *now);
 void ward_back_mode(struct ward_back *b);
-void ward_back_mkdir(struct ward_back *b);
-void ward_back_rmdir(struct ward_back *b);
-void ward_back_renamed(struct ward_back *b);
+/*
+ * Names of the records [low, high), all of one apply, as far as they are wanted. only_aside: only
+ * where one of them is beside its place, of an apply that was ended. 0 or -ENOMEM.
+ */
+int ward_back_names(struct ward_undoing *w, const bool *wanted, size_t low, size_t high,
+	bool only_aside) ward_must_check;
+/* What it keeps for a look at where files are. */
+void ward_back_names_end(struct ward_undoing *w);
+/* Is it of them? */
+bool ward_back_is_name(const struct ward_change *c);

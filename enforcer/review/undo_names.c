@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,52 +37,17 @@ void ward_back_mode(struct ward_back *b)
 		ward_back_undone(b, b->s.dir, b->s.name);
 }
 
-void ward_back_mkdir(struct ward_back *b)
-{
-	struct ward_review_base now;
-	mode_t type;
-	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
-	if (r == -ENOENT)
-		ward_back_already(b, -1, NULL, "it is gone");
-	else if (r < 0 || !ward_back_same(&now, &b->d->after))
-		ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
-	else if (ward_back_dry(b))
-		return;
-	else if (unlinkat(b->s.dir, b->s.name, AT_REMOVEDIR) == 0)
-		ward_back_undone(b, -1, NULL);
-	else if (errno == ENOTEMPTY || errno == EEXIST)
-		ward_back_end(
-			b, WARD_APPLY_CONFLICT, "there are files in it that were not applied");
-	else
-		ward_back_errno(b, -errno, "could not be undone");
-}
+/* --- names (shifts.h) --- */
 
-void ward_back_rmdir(struct ward_back *b)
+bool ward_back_is_name(const struct ward_change *c)
 {
-	struct ward_review_base now;
-	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == 0) {
-		if (S_ISDIR(type))
-			ward_back_already(b, b->s.dir, b->s.name, "it is there");
-		else
-			ward_back_end(b, WARD_APPLY_CONFLICT,
-				"the project has another file of this name");
-		return;
-	}
-	if (ward_back_dry(b))
-		return;
-	int r = ward_content_copy_dir(b->s.keep, b->s.kept, b->s.dir, b->s.name, &b->d->c.base);
-	if (r < 0) {
-		ward_back_errno(b, r, "could not be undone");
-		return;
-	}
-	(void)unlinkat(b->s.keep, b->s.kept, AT_REMOVEDIR);
-	ward_back_undone(b, b->s.dir, b->s.name);
+	return c->kind == WARD_CHANGE_RENAMED ||
+	       (S_ISDIR(c->type) &&
+		       (c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_REMOVED));
 }
 
 /* In a dry run: what stands there is the new content of record i, which would have gone before. */
-bool ward_back_goes_first(
-	const struct ward_undoing *w, size_t i, const struct ward_review_base *now)
+static bool goes_first(const struct ward_undoing *w, size_t i, const struct ward_review_base *now)
 {
 	const struct ward_applied *a = w->u->applied;
 	for (size_t k = 0; w->u->dry && k < a->n; k++)
@@ -92,134 +58,193 @@ bool ward_back_goes_first(
 	return false;
 }
 
-/* The record of the same apply that moved the other way what stands where this one came from. */
-static bool find_swap(const struct ward_back *b, size_t *ret)
+static bool is_one(
+	void *arg, const struct ward_shift *n, bool there, bool moved, int dir, const char *name)
 {
-	const struct ward_applied *a = b->w->u->applied;
-	const struct ward_change *c = &b->d->c;
-	for (size_t i = 0; i < a->n; i++) {
-		const struct ward_done *d = &a->v[i];
-		if (d->c.kind != WARD_CHANGE_RENAMED || d->off || d->undone ||
-			d->step != b->d->step || d->c.root != c->from_root ||
-			d->c.from_root != c->root || strcmp(d->c.path, c->from) != 0 ||
-			strcmp(d->c.from, c->path) != 0)
-			continue;
-		*ret = i;
-		return b->w->wanted && b->w->wanted[i];
+	struct ward_undoing *w = arg;
+	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
+	struct ward_review_base now;
+	mode_t type;
+	(void)there;
+	(void)moved;
+	if (ward_host_stat_at(dir, name, &now, &type) < 0)
+		return false;
+	switch (n->kind) {
+	case WARD_SHIFT_COMES:
+		return S_ISDIR(type);
+	case WARD_SHIFT_GOES:
+		return S_ISDIR(type) && b.d->has_after && ward_back_same(&now, &b.d->after);
+	case WARD_SHIFT_STAYS:
+	case WARD_SHIFT_MOVES:
+		break;
+	}
+	b.s.elsewhere = ward_swap_is_elsewhere(&w->place, dir) > 0;
+	return ward_back_stood(&b, &now, type) || goes_first(w, n->tag, &now);
+}
+
+static int make(void *arg, const struct ward_shift *n, int dir, const char *name)
+{
+	const struct ward_undoing *w = arg;
+	char kept[16];
+	snprintf(kept, sizeof(kept), "%u", (uint32_t)n->tag + 1);
+	int r = ward_content_copy_dir(w->undo, kept, dir, name, &w->u->applied->v[n->tag].c.base);
+	if (r == 0)
+		(void)unlinkat(w->undo, kept, AT_REMOVEDIR);
+	return r;
+}
+
+static int take(void *arg, const struct ward_shift *n, int dir, const char *name)
+{
+	(void)arg;
+	(void)n;
+	return unlinkat(dir, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+/* In a dry run: what the apply put there would have gone by now. */
+static bool goes(void *arg, size_t root, const char *path)
+{
+	const struct ward_undoing *w = arg;
+	for (size_t i = w->low; w->u->dry && i < w->high; i++) {
+		const struct ward_change *c = &w->u->applied->v[i].c;
+		if (c->root == root && strcmp(c->path, path) == 0 && !S_ISDIR(c->type) &&
+			(c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_LINKED) &&
+			w->u->ends[i] == WARD_APPLY_DONE)
+			return true;
 	}
 	return false;
 }
 
-/* Both names at once. dir, name: where this one goes. */
-static void swap_back(struct ward_back *b, size_t k, int dir, const char *name)
+static void done(void *arg, const struct ward_shift *n, int dir, const char *name)
 {
-	struct ward_back other = {.w = b->w, .i = k, .d = &b->w->u->applied->v[k], .s = b->s};
-	struct ward_review_base now;
-	mode_t type;
-	if (ward_host_stat_at(dir, name, &now, &type) < 0 || !ward_back_stood(&other, &now, type)) {
+	struct ward_undoing *w = arg;
+	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
+	ward_back_undone(&b, dir, name);
+}
+
+static const struct ward_shift_ops ops = {
+	.is = is_one, .make = make, .remove = take, .goes = goes, .done = done};
+
+static struct ward_shift name_of(const struct ward_done *d, size_t i, bool wanted)
+{
+	const struct ward_change *c = &d->c;
+	struct ward_shift n = {.wanted = wanted, .type = c->type, .tag = i, .ino = c->base.ino};
+	if (c->kind == WARD_CHANGE_REMOVED) {
+		n.kind = WARD_SHIFT_COMES;
+		n.ino = 0;
+		n.to = c->path;
+		n.to_root = c->root;
+		return n;
+	}
+	n.from = c->path;
+	n.from_root = c->root;
+	if (c->kind == WARD_CHANGE_ADDED) {
+		n.kind = WARD_SHIFT_GOES;
+		n.ino = d->after.ino;
+		return n;
+	}
+	n.kind = WARD_SHIFT_MOVES;
+	n.to = c->from;
+	n.to_root = c->from_root;
+	return n;
+}
+
+static void say_there(struct ward_shifts *ns, struct ward_back *b, const struct ward_shift *n)
+{
+	char path[PATH_MAX];
+	const char *name = NULL;
+	size_t root = 0;
+	ward_cleanup_fd int dir = -1;
+	if (n->to && ward_shifts_now(ns, n->to_root, n->to, path, &root) == 0)
+		dir = ward_host_parent(b->w->u->roots[root], path, &name);
+	ward_back_already(b, dir, dir < 0 ? NULL : name,
+		n->kind == WARD_SHIFT_GOES    ? "it is gone"
+		: n->kind == WARD_SHIFT_COMES ? "it is there"
+					      : "it is where it was");
+}
+
+static void say(struct ward_shifts *ns, const struct ward_shift *n)
+{
+	struct ward_undoing *w = ns->arg;
+	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
+	switch (n->end) {
+	case WARD_SHIFT_NONE:
+	case WARD_SHIFT_DONE:
+		break;
+	case WARD_SHIFT_READY:
+		(void)ward_back_dry(&b);
+		break;
+	case WARD_SHIFT_THERE:
+		say_there(ns, &b, n);
+		break;
+	case WARD_SHIFT_LOST:
+		if (n->error == -ESTALE)
+			ward_back_end(&b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
+		else
+			ward_back_errno(&b, n->error, "what is to be renamed back");
+		break;
+	case WARD_SHIFT_TAKEN:
+		ward_back_fail(&b, -EEXIST);
+		break;
+	case WARD_SHIFT_APART:
+		ward_back_errno(&b, n->error, "the directory that it lies in");
+		break;
+	case WARD_SHIFT_FULL:
 		ward_back_end(
-			b, WARD_APPLY_CONFLICT, "the project has another file of the old name");
-		return;
+			&b, WARD_APPLY_CONFLICT, "there are files in it that were not applied");
+		break;
+	case WARD_SHIFT_RACED:
+		ward_back_fail(&b, -ESTALE);
+		break;
+	case WARD_SHIFT_ASTRAY:
+		ward_back_end(&b, WARD_APPLY_FAILED,
+			"somebody changed it at this moment: it has another name");
+		break;
+	case WARD_SHIFT_FAILED:
+		ward_back_fail(&b, n->error);
+		break;
 	}
-	if (ward_back_dry(b))
-		return;
-	if (syscall(SYS_renameat2, b->s.dir, b->s.name, dir, name, RENAME_EXCHANGE) < 0) {
-		ward_back_fail(b, -errno);
-		return;
-	}
-	if (ward_host_stat_at(dir, name, &now, &type) < 0 || !ward_back_stood(b, &now, type) ||
-		ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
-		!ward_back_stood(&other, &now, type)) {
-		ward_back_fail(b,
-			syscall(SYS_renameat2, b->s.dir, b->s.name, dir, name, RENAME_EXCHANGE) < 0
-				? -EBUSY
-				: -ESTALE);
-		return;
-	}
-	ward_back_undone(b, dir, name);
-	ward_back_undone(&other, b->s.dir, b->s.name);
 }
 
-/* Is the directory of this record where the apply renamed it to? */
-static bool is_away(const struct ward_undoing *w, const struct ward_change *c)
+int ward_back_names(
+	struct ward_undoing *w, const bool *wanted, size_t low, size_t high, bool only_aside)
 {
-	struct ward_review_base now;
-	const char *name = NULL;
-	mode_t type;
-	if (w->u->roots[c->root] < 0)
-		return false;
-	ward_cleanup_fd int dir = ward_host_parent(w->u->roots[c->root], c->path, &name);
-	return dir >= 0 && ward_host_stat_at(dir, name, &now, &type) == 0 && S_ISDIR(type) &&
-	       ward_back_same(&now, &c->base);
+	const struct ward_applied *a = w->u->applied;
+	struct ward_shifts *ns = &w->names;
+	struct ward_shift *v = calloc(high - low + 1, sizeof(*v));
+	struct stat st;
+	*ns = (struct ward_shifts){.ops = &ops,
+		.arg = w,
+		.roots = w->u->roots,
+		.key = fstat(w->undo, &st) == 0 ? st.st_ino : 0,
+		.back = true,
+		.v = v};
+	w->low = low;
+	w->high = high;
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = low; i < high; i++) {
+		const struct ward_done *d = &a->v[i];
+		const bool over = d->undone || w->u->ends[i] == WARD_APPLY_DONE ||
+				  w->u->ends[i] == WARD_APPLY_ALREADY;
+		if (!d->off && ward_back_is_name(&d->c))
+			v[ns->n++] = name_of(d, i, wanted[i] && !over);
+	}
+	int r = ward_shifts_find(ns);
+	if (r < 0 || (only_aside && !ward_shifts_is_aside(ns)))
+		return r;
+	ward_shifts_plan(ns);
+	if (!w->u->dry)
+		ward_shifts_go(ns);
+	for (size_t k = 0; k < ns->n; k++)
+		if (v[k].wanted)
+			say(ns, &v[k]);
+	return 0;
 }
 
-/*
- * The directory that a renamed file comes back to: it has its own new name as long as it has not
- * gone back. at (PATH_MAX): the path then, into which *ret_name points.
- */
-static int find_old_place(const struct ward_back *b, char at[PATH_MAX], const char **ret_name)
+void ward_back_names_end(struct ward_undoing *w)
 {
-	const struct ward_undoing *w = b->w;
-	const struct ward_change *c = &b->d->c;
-	size_t len = strlen(c->from), by, root;
-	while (ward_moved_next(&w->gone, c->from_root, c->from, &len, &by, &root, at)) {
-		const struct ward_change *of = &w->went.v[by];
-		const size_t record = of->object - 1;
-		if (record == b->i || w->u->ends[record] == WARD_APPLY_DONE ||
-			w->u->ends[record] == WARD_APPLY_ALREADY || !is_away(w, of))
-			continue;
-		return ward_host_parent(w->u->roots[root], at, ret_name);
-	}
-	return ward_host_parent(w->u->roots[c->from_root], c->from, ret_name);
-}
-
-void ward_back_renamed(struct ward_back *b)
-{
-	struct ward_review_base now;
-	const char *name = NULL;
-	char at[PATH_MAX];
-	mode_t type;
-	ward_cleanup_fd int dir = find_old_place(b, at, &name);
-	int r = ward_host_stat_at(b->s.dir, b->s.name, &now, &type);
-	if (dir >= 0 && r == -ENOENT) {
-		if (ward_host_stat_at(dir, name, &now, &type) == 0 &&
-			ward_back_stood(b, &now, type))
-			ward_back_already(b, dir, name, "it is where it was");
-		else
-			ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
-		return;
-	}
-	if (dir < 0 || r < 0) {
-		ward_back_errno(b, dir < 0 ? dir : r, "what is to be renamed back");
-		return;
-	}
-	if (!ward_back_stood(b, &now, type) && !ward_back_goes_first(b->w, b->i, &now)) {
-		/* An undo that was ended had exchanged two names, and not said so of both. */
-		if (ward_host_stat_at(dir, name, &now, &type) == 0 &&
-			ward_back_stood(b, &now, type))
-			ward_back_already(b, dir, name, "it is where it was");
-		else
-			ward_back_end(b, WARD_APPLY_CONFLICT, WARD_BACK_CHANGED);
-		return;
-	}
-	size_t other;
-	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 && find_swap(b, &other)) {
-		swap_back(b, other, dir, name);
-		return;
-	}
-	if (ward_back_dry(b))
-		return;
-	if (syscall(SYS_renameat2, b->s.dir, b->s.name, dir, name, RENAME_NOREPLACE) < 0) {
-		ward_back_fail(b, -errno);
-		return;
-	}
-	/* Somebody may have put another file there since it was looked at. */
-	if (ward_host_stat_at(dir, name, &now, &type) == 0 && ward_back_stood(b, &now, type))
-		ward_back_undone(b, dir, name);
-	else if (syscall(SYS_renameat2, dir, name, b->s.dir, b->s.name, RENAME_NOREPLACE) < 0)
-		ward_back_end(b, WARD_APPLY_FAILED,
-			"somebody changed it at this moment: it has the old name");
-	else
-		ward_back_end(b, WARD_APPLY_CONFLICT,
-			"somebody changed it at this moment: it was put back");
+	ward_shifts_clear(&w->names);
+	free(w->names.v);
+	w->names.v = NULL;
+	w->names.n = 0;
 }

@@ -127,7 +127,8 @@ rm "$XDG_CONFIG_HOME"/wardfs/projects/*.policy
 echo host >>removed
 whole >"$WARD_TMP/host"
 expect 1 "$WARDFS" review apply changed removed renamed
-has "$ERR" "one of the files that change places: the project's file has changed since"
+has "$ERR" "changed: not applied: the project's file has changed since"
+has "$ERR" "removed: not applied: the project has another file of this name"
 whole | cmp - "$WARD_TMP/host" || fail "the host's file moved"
 
 if command -v strace >/dev/null && [ "$(id -u)" = 0 ]; then

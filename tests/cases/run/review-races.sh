@@ -72,9 +72,9 @@ is changed 'old changed'
 is removed 'old removed'
 is renamed 'old renamed'
 no_rest
-# circled HOST VERB: before the second exchange of the circle, HOST comes to the last name.
+# circled HOST VERB: before the first step of the circle, HOST comes to the name that goes aside.
 circled() {
-	expect 1 env AT_CALL=renameat2 AT_TIME=2 AT_NAME=changed LD_PRELOAD="$WARD_TMP/at-call.so" \
+	expect 1 env AT_CALL=renameat2 AT_NAME="$last" LD_PRELOAD="$WARD_TMP/at-call.so" \
 		ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
 		AT_RUN="cd $PROJECT; touch $WARD_TMP/met; mv $last $WARD_TMP/away; $1" \
 		"$WARDFS" review "$2"
