@@ -18,7 +18,7 @@ SOCKET = "/run/wardfs-audit/socket"
 READY, FAILED, FINISH, SUMMARY, SEGMENT = 2, 3, 16, 17, 19
 OPEN, OPENED, START, STARTED, DIED, RECOVER, POLICY, READ = range(64, 72)
 SEAL_SEAL, SEAL_SHRINK, SEAL_GROW, SEAL_WRITE = 1, 2, 4, 8
-RING_BYTES, HEADER = 1 << 18, 4096
+RING_BYTES, HEADER = 1 << 18, 65536  # audit/ring.h
 
 
 def text(s):
@@ -36,7 +36,7 @@ def memfd(data, seals):
 def ring(seals=SEAL_SHRINK | SEAL_GROW | SEAL_SEAL):
     fd = os.memfd_create("ring", os.MFD_CLOEXEC | 2)
     os.posix_fallocate(fd, 0, HEADER + RING_BYTES)
-    os.pwrite(fd, struct.pack("=QQ", 0x32676e6972647277, RING_BYTES), 0)
+    os.pwrite(fd, struct.pack("=QQ", 0x33676e6972647277, RING_BYTES), 0)
     fcntl.fcntl(fd, 1033, seals)
     return fd
 
