@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Named pipes and sockets connect programs inside with each other, never one inside with one on
-# the host. The controls: both inside, and both on the host.
+# the host. The controls: both inside, and both on the host. No rule but `hide` applies to opening
+# one; the control is a file under the same rule.
 set -eu
 . "$WARD_SRC/tests/cases/fs/lib/fs.sh"
 
@@ -12,10 +13,11 @@ cp "$WARD_SRC/tests/cases/fs/lib/pipes-inside.py" "$WARD_TMP/inside.py"
 cp "$WARD_SRC/tests/cases/fs/lib/pipes-host.py" "$WARD_TMP/host.py"
 export PYTHONDONTWRITEBYTECODE=1
 for mode in $MODES; do
-	# shellcheck disable=SC2119 # as it is
-	policy
+	policy 'deny = /workspace/ruled/denied*' 'hide = /workspace/ruled/hidden*'
 	fresh
-	as_owner mkdir "$BACK/host" "$BACK/own"
+	as_owner mkdir "$BACK/host" "$BACK/own" "$BACK/ruled"
+	as_owner mkfifo "$BACK/ruled/denied" "$BACK/ruled/hidden"
+	as_owner touch "$BACK/ruled/denied-file"
 	case $mode in
 	cached) set -- -m root -n ;;
 	*) set -- -m "$mode" ;;
@@ -23,4 +25,6 @@ for mode in $MODES; do
 	# A path of a socket is short: those are relative to where the program is.
 	(cd "$BACK/.." && python3 "$WARD_TMP/host.py" "$(basename "$BACK")" "$FSMOUNT" "$@" -o $OWNER:$OWNER -l "$EVENTS" \
 		"$POLICY" "$BACK" "$MNT" python3 "$WARD_TMP/inside.py") || fail "$mode"
+	recorded '^deny .*path=\[/workspace/ruled/denied-file\]'
+	! grep -q 'path=\[/workspace/ruled/denied\]' "$EVENTS" || fail "$mode: a record of a pipe"
 done

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Part of ../pipes.sh.
+import errno
+import os
 import sys
 from pipes_of import connect, heard, pipe, serve
 
@@ -10,3 +12,16 @@ at = serve("own")
 got = [pipe("own/pipe"), connect("own/socket")] + heard(*at)
 if got != ["written", "connected", True, True]:
     sys.exit(f"FAIL: of one's own: {got}")
+
+
+def opened(path):
+    try:
+        os.close(os.open(path, os.O_RDWR))
+        return "opened"
+    except OSError as e:
+        return errno.errorcode[e.errno]
+
+
+got = [opened("ruled/" + name) for name in ("denied", "denied-file", "hidden")]
+if got != ["opened", "EACCES", "ENOENT"]:
+    sys.exit(f"FAIL: under rules: {got}")
