@@ -47,6 +47,7 @@ named 'mkfifo src/pipe' 'named pipe src/pipe'
 named 'python3 -c "
 import socket
 socket.socket(socket.AF_UNIX).bind(\"out/socket\")"' 'socket out/socket'
+named 'mknod out/white c 0 0' 'device out/white'
 named 'ln -s /etc/passwd out/passwd' 'link out/passwd to /etc/passwd'
 named 'ln -s ../.. out/up' 'link out/up to ../..'
 named 'ln -s ../src/../../x out/x' 'link out/x to ../src/../../x'
