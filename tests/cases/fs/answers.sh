@@ -86,13 +86,14 @@ python3 -c 'import fcntl, os
 fcntl.fcntl(os.open("../at/p.lease", os.O_RDWR | os.O_CREAT), fcntl.F_SETLEASE, fcntl.F_WRLCK)' || fail "a lease"
 rm ../at/p.lease
 
-# A file handle, root's: it leads to the file for as long as the kernel keeps that.
+# A file handle, root's: it leads to the file for as long as the kernel keeps that. So does the hint
+# of F_SET_RW_HINT.
 echo content >held
 by=$WARD_SRC/tests/cases/fs/lib/answers-handle.py
 found=$(python3 "$by" . | tr '\n' ' ')
-[ "$found" = "content content " ] || fail "control: by a handle: $found"
+[ "$found" = "content hint 4 content " ] || fail "control: by a handle: $found"
 found=$(python3 "$by" ../at | tr '\n' ' ')
-[ "$found" = "content Stale file handle " ] || fail "by a handle: $found"
+[ "$found" = "content hint 4 Stale file handle hint 0 " ] || fail "by a handle: $found"
 "$WARDFS" umount ../at || fail "umount"
 
 # A program that may be executed but not read, in a mount of many users: as natively, it runs, its

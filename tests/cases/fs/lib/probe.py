@@ -46,6 +46,8 @@ KNOWN = {
     # written: the guard answers before it looks at the file.
     ("getxattr", "EACCES", "ENOTSUP"), ("fgetxattr", "EACCES", "ENOTSUP"),
     ("removexattr", "EACCES", "ENOTSUP"), ("setxattr", "EACCES", "ENOTSUP"),
+    # F_GET_RW_HINT of a file that the kernel has forgotten meanwhile, on one side.
+    *(("fcntl", *(struct.pack("Q", n) for n in pair)) for hint in range(1, 6) for pair in ((hint, 0), (0, hint))),
 }
 # A load through a mapping makes data of a hole there, and the guard reads without a mapping.
 KNOWN_ON_TMPFS = {("lseek", "found", "ENXIO")}
