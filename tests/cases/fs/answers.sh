@@ -81,6 +81,13 @@ overlay ../plain || fail "control: an overlay"
 ! overlay ../at 2>../err || fail "an overlay's upper directory in the tree"
 grep -q "wrong fs type" ../err || fail "an overlay: $(cat ../err)"
 
+# A mount of it that maps ids.
+by=$WARD_SRC/tests/cases/fs/lib/answers-idmapped.py
+found=$(python3 "$by" .) || fail "control: a mount that maps ids"
+[ "$found" = "done" ] || [ "$(stat -f -c %T .)" != ext2/ext3 ] || fail "control: a mount that maps ids: $found"
+found=$(python3 "$by" ../at) || fail "a mount that maps ids"
+[ "$found" = EINVAL ] || fail "a mount that maps ids: $found"
+
 # A lease is refused in sessions alone.
 python3 -c 'import fcntl, os
 fcntl.fcntl(os.open("../at/p.lease", os.O_RDWR | os.O_CREAT), fcntl.F_SETLEASE, fcntl.F_WRLCK)' || fail "a lease"

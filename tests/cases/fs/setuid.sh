@@ -62,3 +62,11 @@ done
 fresh
 chown 0:0 "$BACK"
 in_mode other "$WARD_TMP/outside" || fail "other"
+
+# The kernel does not tell the writer's groups, nor that a chown(2) named nobody.
+cp "$WARD_SRC/tests/cases/fs/lib/setuid-others.py" "$WARD_TMP/others.py"
+chmod 777 "$BACK"
+found=$(cd "$BACK" && python3 "$WARD_TMP/others.py" $OWNER 54999)
+[ "$found" = "755 775 2664 755 755 " ] || fail "control: natively $found"
+found=$(in_mode other -c "exec python3 '$WARD_TMP/others.py' $OWNER 54999")
+[ "$found" = "755 775 664 4755 755 " ] || fail "other: $found"
