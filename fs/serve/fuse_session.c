@@ -22,23 +22,25 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct ward_fs_tree *tree = userdata;
 
-	conn->want |=
-		conn->capable &
-		(FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
-			FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
-			FUSE_CAP_READDIRPLUS | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS);
+	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_POSIX_LOCKS |
+					      FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_ATOMIC_O_TRUNC |
+					      FUSE_CAP_DONT_MASK | FUSE_CAP_AUTO_INVAL_DATA |
+					      FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS);
 	/* Handles get no size that the backing does not have; splice bypasses writev.
 	 * READDIRPLUS_AUTO gives attributes with the first part of a listing alone, before anybody
 	 * can have asked for any: what walks a tree then looks up the rest one by one. */
 	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_WRITEBACK_CACHE |
 				  FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_HANDLE_KILLPRIV);
+	/* When an asynchronous direct write ends, the kernel drops no pages that others have
+	 * read meanwhile: old data would stay. Passthrough goes another way. */
+	conn->want &= ~(unsigned)FUSE_CAP_ASYNC_DIO;
 	conn->time_gran = 1;
 	tree->list_anew =
 		tree->watch && !(tree->fs->flags & (WARD_FS_ALLOW_OTHER | WARD_FS_REVIEW));
 	/* All entries become invalid then, and the kernel detaches what is mounted on one. */
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
-	/* Readahead and direct I/O in flight; the kernel's default of 12 starves two readers. */
+	/* Readahead in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
 	/* libfuse asks for 256 pages, which is more where they are larger than 4 KiB. */
 	if (conn->max_write > WARD_FUSE_MESSAGE_DATA)
