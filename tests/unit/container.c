@@ -58,7 +58,8 @@ static const struct row {
 		"--storage-driver=vfs run " HELD
 		"--cgroups=disabled --pid=private --ipc=none --uts=host --userns=host --no-hosts "
 		"--dns=none --passwd=false --read-only-tmpfs=false --volume=/view/dev:/dev:rw,rbind "
-		"--volume=/view/sys:/sys:ro,rbind --volume=/view/sys/fs/cgroup:/sys/fs/cgroup:ro "
+		"--volume=/view/sys:/sys:ro,rbind --volume=/view/etc/hostname:/etc/hostname:ro "
+		"--volume=/view/sys/fs/cgroup:/sys/fs/cgroup:ro "
 		"--security-opt=mask=/proc/acpi:/proc/fs:/proc/kcore:/proc/key-users:/proc/keys:"
 		"/proc/kmsg:/proc/latency_stats:/proc/locks:/proc/sched_debug:/proc/scsi:"
 		"/proc/sysrq-trigger:/proc/timer_list:/proc/vmallocinfo "
