@@ -93,6 +93,11 @@ static int put_file(struct branch *b, uint32_t file, const struct ward_journal_f
 		ward_buf_printf(&b->text, "W %u %o", file, (unsigned)f->type);
 	}
 	ward_buf_puts(&b->text, ";\n");
+	for (const struct ward_journal_place *p = f->places; p; p = p->next) {
+		ward_buf_printf(&b->text, "P %u %zu", file, p->root);
+		ward_fields_put_bytes(&b->text, p->path);
+		ward_buf_puts(&b->text, ";\n");
+	}
 	/* What the session made and no name leads to was nothing by then. */
 	return f->staged && (f->has_lower || f->entry) ? put_object(b, file, f) : 0;
 }
@@ -109,7 +114,7 @@ static int put_all(struct branch *b)
 {
 	const struct ward_journal *j = b->at;
 	int r = 0;
-	ward_buf_puts(&b->text, "J 2;\n");
+	ward_buf_puts(&b->text, "J 3;\n");
 	for (size_t i = 0; i < j->n_roots; i++) {
 		ward_buf_printf(&b->text, "R %zu", i);
 		ward_fields_put_bytes(&b->text, j->roots[i]);

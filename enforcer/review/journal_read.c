@@ -88,6 +88,27 @@ static struct ward_journal_file *known(struct ward_journal *j, uint32_t n)
 	return n && n < j->n_files && j->files[n].known ? &j->files[n] : NULL;
 }
 
+static int read_place(struct ward_journal *j, struct ward_fields *f)
+{
+	struct ward_journal_file *file = known(j, file_number(f, false));
+	struct ward_journal_place p = {.next = file ? file->places : NULL};
+	p.root = (size_t)ward_fields_number(ward_fields_next(f), 10, WARD_TREES_MAX - 1, &f->bad);
+	const char *path = ward_fields_bytes(f);
+	if (f->bad || !file || !file->has_lower || S_ISDIR(file->type) || !path ||
+		!ward_fields_good_path(path) || p.root >= j->n_roots)
+		return -EBADMSG;
+	struct ward_journal_place *place = malloc(sizeof(*place));
+	p.path = strdup(path);
+	if (!place || !p.path) {
+		free(place);
+		free(p.path);
+		return -ENOMEM;
+	}
+	*place = p;
+	file->places = place;
+	return 0;
+}
+
 static int read_staged(struct ward_journal *j, struct ward_fields *f)
 {
 	struct ward_journal_file *file = known(j, file_number(f, false));
@@ -233,7 +254,7 @@ static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *r
 		return -EBADMSG;
 	switch (*what) {
 	case 'J':
-		r = ward_fields_number(ward_fields_next(&f), 10, 2, &f.bad) ? 0 : -EBADMSG;
+		r = ward_fields_number(ward_fields_next(&f), 10, 3, &f.bad) ? 0 : -EBADMSG;
 		break;
 	case 'R':
 		r = read_root(j, &f);
@@ -241,6 +262,9 @@ static int read_entry(struct ward_journal *j, char *entry, bool first, size_t *r
 	case 'F':
 	case 'W':
 		r = read_file(j, &f, *what == 'F');
+		break;
+	case 'P':
+		r = read_place(j, &f);
 		break;
 	case 'S':
 		r = read_staged(j, &f);
@@ -264,14 +288,41 @@ static int by_place(const void *a, const void *b)
 	return r ? r : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Is the name the place where the journal has the host's file? It may have others. */
-static bool is_place(const struct ward_journal *j, const struct ward_journal_name *n)
+/* Is the name this path of the host's? */
+static bool is_at(const struct ward_journal *j, const struct ward_journal_name *n, size_t root,
+	const char *path)
 {
-	const struct ward_journal_file *dir = &j->files[n->dir], *was = &j->files[n->was];
+	const struct ward_journal_file *dir = &j->files[n->dir];
 	const size_t len = dir->path ? strlen(dir->path) : 0;
-	return dir->path && was->path && dir->root == was->root &&
-	       !strncmp(was->path, dir->path, len) && (!len || was->path[len] == '/') &&
-	       !strcmp(was->path + len + (len > 0), n->name);
+	return dir->path && path && dir->root == root && !strncmp(path, dir->path, len) &&
+	       (!len || path[len] == '/') && !strcmp(path + len + (len > 0), n->name);
+}
+
+/* The places of the host's file that the name is. */
+static void leave(struct ward_journal *j, const struct ward_journal_name *n)
+{
+	struct ward_journal_file *was = &j->files[n->was];
+	was->left = was->left || is_at(j, n, was->root, was->path);
+	for (struct ward_journal_place *p = was->places; p; p = p->next)
+		p->left = p->left || is_at(j, n, p->root, p->path);
+}
+
+/* A place that the session sees comes first. */
+static void choose(struct ward_journal_file *f)
+{
+	struct ward_journal_place *p = f->left ? f->places : NULL;
+	while (p && p->left)
+		p = p->next;
+	if (!p)
+		return;
+	char *path = f->path;
+	const size_t root = f->root;
+	f->path = p->path;
+	f->root = p->root;
+	p->path = path;
+	p->root = root;
+	p->left = true;
+	f->left = false;
 }
 
 /* The last one of each name counts, unless it is as on the host. */
@@ -289,10 +340,11 @@ static void settle(struct ward_journal *j)
 			free(n->name);
 	}
 	j->n_names = kept;
-	for (size_t i = 0; i < kept; i++) {
-		if (j->names[i].was && is_place(j, &j->names[i]))
-			j->files[j->names[i].was].left = true;
-	}
+	for (size_t i = 0; i < kept; i++)
+		if (j->names[i].was)
+			leave(j, &j->names[i]);
+	for (size_t i = 0; i < kept; i++)
+		choose(&j->files[j->names[i].was]);
 	/* A new file is first what it replaces, so that nothing has to go before it comes. */
 	for (size_t i = 0; i < kept; i++) {
 		const struct ward_journal_name *n = &j->names[i];
@@ -416,12 +468,22 @@ int ward_journal_read_step(
 		     : ward_err_set(err, -ENOENT, "there is no step %u", step);
 }
 
+static void clear_file(struct ward_journal_file *f)
+{
+	for (struct ward_journal_place *p = f->places, *next; p; p = next) {
+		next = p->next;
+		free(p->path);
+		free(p);
+	}
+	free(f->path);
+}
+
 void ward_journal_clear(struct ward_journal *j)
 {
 	for (size_t i = 0; i < j->n_roots; i++)
 		free(j->roots[i]);
 	for (size_t i = 0; i < j->n_files; i++)
-		free(j->files[i].path);
+		clear_file(&j->files[i]);
 	for (size_t i = 0; i < j->n_names; i++)
 		free(j->names[i].name);
 	for (size_t i = 0; i < j->n_steps; i++)

@@ -4,6 +4,14 @@
 
 #include "enforcer/review/review.h"
 
+/* A further place on the host; `path` of the file is one that the session sees, if there is one. */
+struct ward_journal_place {
+	struct ward_journal_place *next;
+	size_t root;
+	char *path;
+	bool left;
+};
+
 struct ward_journal_file {
 	bool known, has_lower, staged, has_base;
 	mode_t type;
@@ -12,6 +20,7 @@ struct ward_journal_file {
 	struct ward_review_base base; /* as it was first seen, or copied */
 	uint32_t entry;		      /* 1 + index of the first name that leads to it; 0: none */
 	bool left;		      /* its place on the host leads elsewhere, or to nothing */
+	struct ward_journal_place *places;
 };
 
 /* A step (fs/review/steps.h). */

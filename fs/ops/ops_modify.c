@@ -219,6 +219,7 @@ static int do_remove(struct ward_op *op, struct ward_node *parent, const char *n
 		return r;
 	r = remove_counted(op, &paths, dir.fd, is_dir, &by);
 	ward_dirref_put(op->tree, &dir);
+	ward_resolve_places(op->tree);
 	return r;
 }
 
@@ -501,6 +502,7 @@ static int do_rename(struct ward_op *op, struct rename *m)
 	}
 	ward_dirref_put(op->tree, &m->dir);
 	ward_moves_leave(op->tree->fs->moves);
+	ward_resolve_places(op->tree);
 	ward_alone_end(&m->alone);
 	ward_secret_move_end(&m->secrets);
 	ward_quota_old_end(op, &m->old, false);

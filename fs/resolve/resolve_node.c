@@ -16,6 +16,7 @@
 #include "fs/node/removed_files.h"
 #include "fs/quota/quota.h"
 #include "fs/resolve/replaced_files.h"
+#include "fs/review/review.h"
 #include "fs/watch/backing_watch.h"
 
 static uint64_t coarse_ns(void)
@@ -498,4 +499,43 @@ void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref)
 		close(ref->fd);
 	ref->handle = NULL;
 	ref->fd = -1;
+}
+
+/* --- files that are staged --- */
+
+/* A look at a name is all that the staged changes need. */
+static void look_at_names(
+	struct ward_fs_tree *tree, struct ward_node *node, const struct ward_review_file *f)
+{
+	struct ward_review *rv = ward_backing_staged();
+	struct ward_place place;
+
+	for (size_t i = 0; ward_review_still_unplaced(rv, f) &&
+			   ward_node_place(tree->nodes, node, i, &place) == 0;
+		i++) {
+		struct ward_dirref dir = {0};
+		struct ward_file file;
+
+		if (place.parent && ward_resolve_dir(tree, place.parent, &dir) == 0)
+			(void)!ward_backing_stat(tree, dir.fd, place.name, &file);
+		ward_dirref_put(tree, &dir);
+		ward_place_put(tree->nodes, &place);
+	}
+}
+
+void ward_resolve_places(struct ward_fs_tree *tree)
+{
+	struct ward_review *rv = ward_backing_staged();
+	const struct ward_review_file *f;
+	struct ward_file_id id;
+	mode_t type;
+
+	while (rv && (f = ward_review_unplaced(rv, &id, &type))) {
+		struct ward_node *node = ward_nodes_by_id(tree->nodes, &id, type);
+
+		if (!node)
+			continue;
+		look_at_names(tree, node, f);
+		ward_node_unpin(tree->nodes, node);
+	}
 }

@@ -55,5 +55,11 @@ void ward_fdref_put(struct ward_fs_tree *tree, struct ward_fdref *ref);
 void ward_resolve_keep(
 	struct ward_fs_tree *tree, struct ward_node *parent, int dirfd, const char *name);
 
+/*
+ * After a name was removed or renamed: names of a file are looked at whose last place that the
+ * staged changes know is gone (ward_review_unplaced()). No lock is held.
+ */
+void ward_resolve_places(struct ward_fs_tree *tree);
+
 /* Mode, owner or ACL of a directory changed: look again before the next use. */
 void ward_resolve_changed(struct ward_fs_tree *tree, struct ward_node *node);

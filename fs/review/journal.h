@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal of a review session: `journal` in the session's place. Version 2; version
- * 1 has no steps.
+ * The journal of a review session: `journal` in the session's place. Version 3; version 2 has no
+ * `P`, version 1 no steps either.
  *
  * Text. Each line is one change that happened as a whole: entries, each ended by ";", and a line
  * feed. What stands behind the last line feed did not happen. The fields of an entry are divided by
  * one space. Bytes of names and paths up to 0x20, from 0x7f on, "%" and ";" are written as %XX;
  * an empty one is ".".
  *
- *   J 2                    the first entry: the version
+ *   J 3                    the first entry: the version
  *   R ROOT PATH            tree number ROOT is this directory of the host
  *   F FILE TYPE ROOT PATH BASE
  *                          the host has FILE at this path beneath ROOT, and it is as BASE says
+ *   P FILE ROOT PATH       the host has FILE at this path, too: it was found when all paths known
+ *                          before led elsewhere, or to nothing
  *   W FILE TYPE            the session made FILE
  *   S FILE BASE            FILE has an object, objects/FILE, that was copied from BASE; for one
  *                          that the session made BASE is "-"
@@ -37,7 +39,7 @@
 
 /*
  * `branch`, which a session begins with that goes on where another one was (run --from): the same
- * entries J, R, F, W, S and N, with the numbers of that one. R has the other one's trees. Its
+ * entries J, R, F, P, W, S and N, with the numbers of that one. R has the other one's trees. Its
  * objects are further names of files in the store of that session.
  */
 #define WARD_REVIEW_BRANCH "branch"

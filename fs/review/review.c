@@ -68,7 +68,7 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 		r = ward_review_statx(rv->objects_fd, "", &stx);
 	if (r == 0) {
 		rv->store_dev = ward_review_key_of(&stx).dev;
-		ward_buf_puts(&line, "J 2;");
+		ward_buf_puts(&line, "J 3;");
 		r = ward_review_write(rv, &line);
 	}
 	if (r < 0) {
@@ -156,10 +156,12 @@ static void show_object(
 int ward_review_stat(struct ward_review *rv, int dirfd, const char *name, struct ward_file *ret)
 {
 	struct ward_review_at at;
+	bool wanted;
 	int r;
 
 	pthread_rwlock_rdlock(&rv->lock);
 	r = ward_review_look(rv, dirfd, name, &at);
+	wanted = r == 0 && ward_review_is_wanted(&at);
 	if (r == 0 && !at.there)
 		r = -ENOENT;
 	else if (r == 0 && !*name && at.file && is_object(at.file, &at.dir_stx))
@@ -170,6 +172,12 @@ int ward_review_stat(struct ward_review *rv, int dirfd, const char *name, struct
 	else if (r == 0)
 		r = stat_known(rv, &at, ret);
 	pthread_rwlock_unlock(&rv->lock);
+	if (r >= 0 && wanted) {
+		/* Without it, a change of the file would be lost. */
+		const int e = ward_review_place_found(rv, dirfd, name);
+
+		r = e < 0 ? e : r;
+	}
 	return r;
 }
 

@@ -38,6 +38,7 @@
 #define WARD_REVIEW_LOWER 1
 
 struct ward_review;
+struct ward_review_file;
 
 /*
  * The layer with the empty store beneath the directory store_fd (borrowed, must outlive it), for
@@ -104,6 +105,16 @@ int ward_review_there(struct ward_review *rv, int dirfd, const char *name) ward_
 int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int dirfd2,
 	const char *name2, unsigned flags) ward_must_check;
 int ward_review_link(struct ward_review *rv, int fd, int dirfd, const char *name) ward_must_check;
+
+/*
+ * A name was removed or renamed: of the file that is answered, none is known any more that the host
+ * has it by. NULL: there is no such file. If it has further ones, they are to be looked at
+ * (ward_review_stat()), until one was found. After the last one, the journal would not have what
+ * becomes of the file.
+ */
+struct ward_review_file *ward_review_unplaced(
+	struct ward_review *rv, struct ward_file_id *ret_id, mode_t *ret_type);
+bool ward_review_still_unplaced(struct ward_review *rv, const struct ward_review_file *f);
 
 /*
  * All entries of a directory, as getdents64(2) has them. The offset of an entry follows from its

@@ -22,6 +22,14 @@ struct ward_review_path {
 	char *text;
 };
 
+/* A further place of a file of the host's: `P` of the journal. */
+struct ward_review_place {
+	struct ward_review_place *next;
+	size_t root;
+	char *path;
+	bool left; /* as of a file */
+};
+
 /* The content of a file at a step: steps/STEP/NUMBER, or that of the host's file. */
 struct ward_review_kept {
 	struct ward_review_kept *next; /* of an earlier step */
@@ -51,7 +59,11 @@ struct ward_review_file {
 	struct ward_file_id id; /* what the session knows it by */
 	size_t root;		/* of the host's path */
 	char *path;		/* the host's, relative to the root; "" is the root itself */
-	int64_t nlink;		/* of the session's: links; of the host's: how many more or less */
+	bool left;		/* that name leads elsewhere, or to nothing */
+	struct ward_review_place *places;	/* further ones (review_places.c) */
+	struct ward_review_file *unplaced_next; /* in unplaced */
+	bool unplaced;
+	int64_t nlink; /* of the session's: links; of the host's: how many more or less */
 	uint64_t lower_nlink;
 	uid_t uid;
 	gid_t gid;
@@ -76,7 +88,6 @@ struct ward_review_file {
 	struct ward_review_kept *kept; /* newest first */
 	/* While a step back, or a list of changes, is made (steps_paths.c): */
 	struct ward_review_name *at; /* some name that leads to it */
-	bool left;		     /* its place on the host leads elsewhere, or to nothing */
 	bool changing;
 	uint32_t seen_round;
 	struct ward_review_path seen, before;
@@ -149,6 +160,8 @@ struct ward_review {
 	size_t n_roots;
 	struct ward_review_table lowers, objects, names;
 	struct ward_review_file *all;
+	struct ward_review_file *unplaced; /* see ward_review_unplaced() */
+	atomic_bool any_unplaced;
 	void (*on_staged)(void *user, const struct ward_file_id *id);
 	void *user;
 	struct ward_steps_all steps;
@@ -185,6 +198,8 @@ int ward_review_log_staged(struct ward_review *rv, const struct ward_review_file
 void ward_review_put_name(struct ward_buf *line, const struct ward_review_file *dir,
 	const char *name, const struct ward_review_file *file, const struct ward_review_file *was);
 void ward_review_put_root(struct ward_buf *line, size_t i, const char *path);
+int ward_review_log_place(struct ward_review *rv, const struct ward_review_file *f,
+	const struct ward_review_place *p) ward_must_check;
 int ward_review_write(struct ward_review *rv, struct ward_buf *line) ward_must_check;
 /* So many bytes more can be written, whatever is left on the disk then. */
 int ward_review_reserve(struct ward_review *rv, size_t bytes) ward_must_check;
@@ -200,6 +215,9 @@ bool ward_review_covers(const struct ward_review *rv, const struct statx *stx);
  * -ESTALE: it is in none, or nowhere.
  */
 int ward_review_inside(const struct ward_review *rv, int fd) ward_must_check;
+/* The path beneath its tree of name in fd, or of fd; *ret is the caller's. -ESTALE. */
+int ward_review_host_path(const struct ward_review *rv, int fd, const char *name, size_t *ret_root,
+	char **ret) ward_must_check;
 /*
  * The file of the host at name in the directory fd (name NULL: fd itself), which stx is of. Known,
  * and in the journal, from now on. -ESTALE: it has no path any more. Locked for writing.
@@ -353,6 +371,21 @@ void ward_review_adjust(struct ward_review *rv, const struct ward_review_file *f
 /* A descriptor of what is there: O_PATH, or to read; to write, the host's as a test. */
 int ward_review_open_at(struct ward_review *rv, int dirfd, const char *name,
 	const struct ward_review_at *at, int flags, int *ret_fd) ward_must_check;
+
+/* --- review_places.c: where the host has a file. Locked for writing. --- */
+/* A name in dir, where the host has `was`, is about to lead elsewhere (left), or there again. */
+void ward_review_place_leaves(struct ward_review *rv, const struct ward_review_file *dir,
+	const char *name, struct ward_review_file *was, bool left);
+/* A further one. path: taken, also by an error. */
+int ward_review_place_add(struct ward_review *rv, struct ward_review_file *f, size_t root,
+	char *path, bool log) ward_must_check;
+/* One that the session sees there, perhaps beneath a directory that it moved; NULL: none that is
+ * known. Locked. */
+const char *ward_review_place(const struct ward_review_file *f, size_t *ret_root);
+/* Is name in dirfd, which was looked at, a place of a file that has no other one? Locked. */
+bool ward_review_is_wanted(const struct ward_review_at *at);
+/* Then it is one of its places from now on. No lock is held. */
+int ward_review_place_found(struct ward_review *rv, int dirfd, const char *name) ward_must_check;
 
 /* --- review_names.c --- */
 /* A new file (O_CREAT with O_EXCL), or one without a name (O_TMPFILE). Takes the lock. */

@@ -87,6 +87,17 @@ int ward_review_log_file(
 	return ward_review_write(rv, &line);
 }
 
+int ward_review_log_place(
+	struct ward_review *rv, const struct ward_review_file *f, const struct ward_review_place *p)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
+
+	ward_buf_printf(&line, "P %u %zu ", f->number, p->root);
+	ward_escape_field(&line, p->path);
+	ward_buf_putc(&line, ';');
+	return ward_review_write(rv, &line);
+}
+
 void ward_review_put_staged(
 	struct ward_buf *line, const struct ward_review_file *f, const struct statx *base)
 {

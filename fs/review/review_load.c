@@ -211,6 +211,23 @@ static int take_file(struct load *l, char **f, bool lower)
 	return r < 0 ? r : ward_review_log_file(l->rv, file, lower ? &l->bases[n] : NULL);
 }
 
+static int take_place(struct load *l, char **f)
+{
+	struct ward_review_file *file = file_at(l, f[0]);
+	uint64_t root;
+	char *path;
+
+	if (!file || !file->has_lower || S_ISDIR(file->type) ||
+		!number(f[1], 10, WARD_TREES_MAX - 1, &root) || root >= l->n_roots ||
+		!bytes(f[2]) || !good_path(f[2]))
+		return -EBADMSG;
+	root = l->roots[root];
+	if (root >= l->rv->n_roots || !l->rv->roots[root].stages)
+		return -ESTALE;
+	path = strdup(f[2]);
+	return path ? ward_review_place_add(l->rv, file, root, path, true) : -ENOMEM;
+}
+
 static int take_staged(struct load *l, char **f)
 {
 	struct ward_review_file *file = file_at(l, f[0]);
@@ -260,6 +277,7 @@ static int take_name(struct load *l, char **f)
 		return -ENOMEM;
 	entry->file = file;
 	entry->was = was;
+	ward_review_place_leaves(l->rv, dir, entry->text, was, true);
 	count_name(dir, file, 1);
 	count_name(dir, was, -1);
 	ward_review_put_name(&line, dir, entry->text, file, was);
@@ -278,11 +296,13 @@ static int take_entry(struct load *l, char *line, bool first)
 		return -EBADMSG;
 	switch (*what) {
 	case 'J':
-		return n == 1 && !strcmp(f[0], "2") ? 0 : -EBADMSG;
+		return n == 1 && !strcmp(f[0], "3") ? 0 : -EBADMSG;
 	case 'R':
 		return n == 2 ? take_root(l, f) : -EBADMSG;
 	case 'F':
 		return n == 5 ? take_file(l, f, true) : -EBADMSG;
+	case 'P':
+		return n == 3 ? take_place(l, f) : -EBADMSG;
 	case 'W':
 		return n == 2 ? take_file(l, f, false) : -EBADMSG;
 	case 'S':

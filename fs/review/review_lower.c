@@ -73,13 +73,29 @@ int ward_review_inside(const struct ward_review *rv, int fd)
 	return rv->roots[root].stages ? 0 : WARD_REVIEW_LOWER;
 }
 
+int ward_review_host_path(
+	const struct ward_review *rv, int fd, const char *name, size_t *ret_root, char **ret)
+{
+	ward_cleanup_free char *path = NULL;
+	char *at = NULL, *full = NULL;
+	size_t root = 0;
+	int r = path_of(rv, fd, &root, &at, &path);
+
+	if (r < 0 || !rv->roots[root].stages)
+		return r < 0 ? r : -ESTALE;
+	if (asprintf(&full, "%s%s%s", at, *at && name ? "/" : "", name ? name : "") < 0)
+		return -ENOMEM;
+	*ret_root = root;
+	*ret = full;
+	return 0;
+}
+
 int ward_review_declare(struct ward_review *rv, int fd, const char *name, const struct statx *stx,
 	struct ward_review_file **ret)
 {
 	const struct ward_review_key key = ward_review_key_of(stx);
 	struct ward_review_file *f = ward_review_by_key(rv, &key);
-	ward_cleanup_free char *path = NULL;
-	char *at = NULL, *full = NULL;
+	char *path = NULL;
 	size_t root = 0;
 	int r;
 
@@ -88,17 +104,15 @@ int ward_review_declare(struct ward_review *rv, int fd, const char *name, const 
 		return 0;
 	}
 	/* The path of what has no name any more says so in its last letters, like a name. */
-	r = stx->stx_nlink ? path_of(rv, fd, &root, &at, &path) : -ESTALE;
-	if (r < 0 || !rv->roots[root].stages)
-		return r < 0 ? r : -ESTALE;
-	if (asprintf(&full, "%s%s%s", at, *at && name ? "/" : "", name ? name : "") < 0)
-		return -ENOMEM;
+	r = stx->stx_nlink ? ward_review_host_path(rv, fd, name, &root, &path) : -ESTALE;
+	if (r < 0)
+		return r;
 	f = ward_review_file_new(rv, stx->stx_mode);
 	if (!f) {
-		free(full);
+		free(path);
 		return -ENOMEM;
 	}
-	f->path = full;
+	f->path = path;
 	f->root = root;
 	f->has_lower = true;
 	f->born = 0;

@@ -157,6 +157,7 @@ static void commit(struct ward_review *rv, struct change *c, struct ward_review_
 		ward_steps_note(rv, c->at.dir, c->undo, c->at.entry->file, c->was);
 	c->undo = NULL;
 	c->at.entry->file = file;
+	ward_review_place_leaves(rv, c->at.dir, c->at.entry->text, c->was, file != c->was);
 	if (file == c->was)
 		ward_review_name_free(rv, c->at.entry);
 	c->at.entry = NULL;

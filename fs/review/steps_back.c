@@ -87,6 +87,7 @@ static int set(struct ward_review *rv, const struct net *n, struct ward_review_f
 	}
 	if (entry)
 		entry->file = then;
+	ward_review_place_leaves(rv, n->dir, n->name, n->was, then != n->was);
 	if (entry && then == n->was)
 		ward_review_name_free(rv, entry);
 	if (now)

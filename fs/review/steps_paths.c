@@ -16,19 +16,6 @@ struct ward_steps_moved {
 	size_t n, room;
 };
 
-/* Is the name the place where the layer has the host's file? It may have others. */
-static bool is_place(const struct ward_review_name *n)
-{
-	const struct ward_review_file *dir = n->dir, *was = n->was;
-	size_t len;
-
-	if (!dir->has_lower || !was || !was->has_lower || dir->root != was->root)
-		return false;
-	len = strlen(dir->path);
-	return !strncmp(was->path, dir->path, len) && (!len || was->path[len] == '/') &&
-	       !strcmp(was->path + len + (len > 0), n->text);
-}
-
 static int by_path(const void *a, const void *b)
 {
 	const struct ward_review_file *x = *(struct ward_review_file *const *)a;
@@ -60,17 +47,12 @@ int ward_steps_paths_begin(struct ward_review *rv, struct ward_steps_moved **ret
 	int r = m ? 0 : -ENOMEM;
 
 	rv->steps.round++;
-	for (struct ward_review_file *f = rv->all; f; f = f->all_next) {
+	for (struct ward_review_file *f = rv->all; f; f = f->all_next)
 		f->at = NULL;
-		f->left = false;
-	}
 	for (size_t i = 0; rv->names.v && i <= rv->names.mask; i++)
-		for (struct ward_review_name *n = rv->names.v[i]; n; n = n->hash_next) {
+		for (struct ward_review_name *n = rv->names.v[i]; n; n = n->hash_next)
 			if (n->file)
 				n->file->at = n;
-			if (n->file != n->was && is_place(n))
-				n->was->left = true;
-		}
 	for (struct ward_review_file *f = rv->all; r == 0 && f; f = f->all_next)
 		if (f->left && S_ISDIR(f->type))
 			r = add_moved(m, f);
@@ -106,21 +88,21 @@ void ward_steps_paths_end(struct ward_review *rv, struct ward_steps_moved *m)
 	free(m);
 }
 
-/* The moved directory with the longest path above f's, and *ret_rest behind it. */
+/* The moved directory with the longest path above the place, and *ret_rest behind it. */
 static struct ward_review_file *moved_above(
-	const struct ward_steps_moved *m, const struct ward_review_file *f, const char **ret_rest)
+	const struct ward_steps_moved *m, size_t root, const char *place, const char **ret_rest)
 {
-	ward_cleanup_free char *path = strdup(f->path);
+	ward_cleanup_free char *path = strdup(place);
 	char *slash;
 
 	while (path && (slash = strrchr(path, '/'))) {
-		struct ward_review_file key = {.root = f->root, .path = path}, *at = &key;
+		struct ward_review_file key = {.root = root, .path = path}, *at = &key;
 		struct ward_review_file **found;
 
 		*slash = '\0';
 		found = m->n ? bsearch(&at, m->v, m->n, sizeof(*m->v), by_path) : NULL;
 		if (found) {
-			*ret_rest = f->path + strlen(path) + 1;
+			*ret_rest = place + strlen(path) + 1;
 			return *found;
 		}
 	}
@@ -132,7 +114,8 @@ static int path_of(struct ward_review *rv, struct ward_steps_moved *m, struct wa
 {
 	const struct ward_review_path *above = NULL;
 	struct ward_review_file *up;
-	const char *rest;
+	const char *place, *rest;
+	size_t root = f->root;
 	int r = 0;
 
 	*ret = f->seen.text ? &f->seen : NULL;
@@ -141,11 +124,12 @@ static int path_of(struct ward_review *rv, struct ward_steps_moved *m, struct wa
 	if (depth > DEPTH_MAX)
 		return -ELOOP;
 	free(f->seen.text);
-	f->seen = (struct ward_review_path){.root = f->root};
+	place = ward_review_place(f, &root);
+	f->seen = (struct ward_review_path){.root = root};
 	up = f->at ? f->at->dir : NULL;
 	rest = f->at ? f->at->text : NULL;
-	if (!up && f->has_lower && !f->left)
-		up = moved_above(m, f, &rest);
+	if (!up && place)
+		up = moved_above(m, root, place, &rest);
 	if (up)
 		r = path_of(rv, m, up, depth + 1, &above);
 	if (r < 0)
@@ -155,8 +139,8 @@ static int path_of(struct ward_review *rv, struct ward_steps_moved *m, struct wa
 		if (asprintf(&f->seen.text, "%s%s%s", above->text, *above->text ? "/" : "", rest) <
 			0)
 			return -ENOMEM;
-	} else if (!up && f->has_lower && !f->left) {
-		f->seen.text = strdup(f->path);
+	} else if (!up && place) {
+		f->seen.text = strdup(place);
 		if (!f->seen.text)
 			return -ENOMEM;
 	}

@@ -29,7 +29,8 @@ whole() {
 	find . -type f ! -path './.git/*' -printf '%p %T@\n' | sort
 }
 names() { whole | sed 's/ [0-9.]*$//'; }
-WORK='echo new >>a; echo new >b; rm c; rm -r gone; mkdir made; echo x >made/new; mv d/one moved
+# All names of a file are known before it is written to ([tree] hardlinks).
+WORK='find . >/dev/null; echo new >>a; echo new >b; rm c; rm -r gone; mkdir made; echo x >made/new; mv d/one moved
 	mv d t; mv e d; mv t e; mv x y; mv e/two x; mv y e/two; ln b b2; head -c 300000 /dev/zero >e/big'
 result() {
 	[ "$(cat a a2 b b2 x e/two moved d/one made/new)" = "old a
@@ -99,7 +100,7 @@ if command -v strace >/dev/null; then
 				fresh
 				was=$(whole)
 				expect 0 "$WARDFS" run --review -s "k$verb$then$n" -- sh -euc \
-					'head -c 300000 /dev/zero | tr "\0" x >>b; echo new >>a'
+					'find . >/dev/null; head -c 300000 /dev/zero | tr "\0" x >>b; echo new >>a'
 				[ $verb = apply ] || expect 0 "$WARDFS" review apply
 				strace -f -qq -o "$WARD_TMP/trace" -e trace=pwrite64 -P "$PWD/b" \
 					-e inject="pwrite64:signal=KILL:when=$n" python3 "$PLAIN" "$WARDFS" review $verb \

@@ -67,9 +67,13 @@ def ops(rng, count):
             return os.path.normpath(os.path.join(rng.choice(dirs), rng.choice("abcdefgh")))
         def some(of):
             return rng.choice(of) if of else place()
+        def gone(path):
+            with open(path, "a", encoding="ascii") as f:
+                os.unlink(path)
+                f.write(f"late {n}\n")
         kind = rng.choice(("mkdir", "create", "rename", "rename", "rename", "rename", "exchange",
                            "exchange", "link", "unlink", "rmdir", "symlink", "append", "replace",
-                           "chmod", "away"))
+                           "chmod", "away", "gone"))
         op = {"mkdir": lambda: [os.mkdir, place()],
               "create": lambda: [write, place(), f"new {n}\n", "x"],
               "rename": lambda: [os.rename, some(every), some([place(), place(), some(every)])],
@@ -81,10 +85,12 @@ def ops(rng, count):
               "append": lambda: [write, some(files), f"more {n}\n", "a"],
               "replace": lambda: [write, some(files), f"other {n}\n", "w"],
               "chmod": lambda: [os.chmod, some(files), rng.choice((0o600, 0o640, 0o644))],
+              # By a descriptor alone: other names have it.
+              "gone": lambda: [gone, some(files)],
               # A file goes and comes back as another one.
               "away": lambda: [os.unlink, some(files)]}[kind]()
         try:
-            if op[0] in (write, os.chmod) and os.path.islink(op[1]):
+            if op[0] in (write, os.chmod, gone) and os.path.islink(op[1]):
                 continue
             op[0](*op[1:])
             done.append([op[0].__name__, *op[1:]])
@@ -141,12 +147,10 @@ def build(rng, top):
             files.append(path)
 
 
-def differences(want, have, fields, vague=()):
+def differences(want, have, fields):
     wrong = []
     for path in sorted(set(want) | set(have)):
         a, b = want.get(path), have.get(path)
-        if path in vague and a and b:
-            continue
         if not a or not b or a[:fields] != b[:fields]:
             wrong.append(f"{path}: is {b}, not {a}")
     return "\n".join(wrong)
@@ -171,18 +175,10 @@ def one(seed):
     was = f"the base: {sorted(before)}"
 
     def same(what, want, fields, code, out, err):
-        wrong = differences(want, look(), fields, vague if want is seen else ())
+        wrong = differences(want, look(), fields)
         if wrong or code:
             fail(seed, f"{what}: exit {code}\n{wrong}\n{out}{err}{was}", done)
 
-    # Names of the host's that keep a file whose first known name the session took away: a change of
-    # its content is known by no name.
-    vague = set()
-    for path, s in seen.items():
-        names = [p for p, b in before.items() if b[5] == s[5] and b[0] == stat.S_IFREG]
-        if len(names) > 1 and any(seen.get(p, [0] * 6)[5] != s[5] for p in names) and \
-                s[1:4] != before[names[0]][1:4]:
-            vague.add(path)
     nothing = not differences(before, seen, 6)
     files = json.loads(json.dumps(before))
     parts = []
