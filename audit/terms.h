@@ -16,6 +16,9 @@
 /* `result` of a session.end which says that a process of wardfs died. */
 #define WARD_RESULT_INCOMPLETE "incomplete"
 
+/* In place of `argv`, for people and in the index: nobody took a prepared session. */
+#define WARD_TERM_PREPARED "prepared"
+
 /* Name of the right with bit number `bit`; NULL where there is none. */
 const char *ward_name_right(unsigned bit);
 /* "deny", "hide", "ask", "allow"; NULL out of range. */

@@ -147,6 +147,9 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 		json_t *policy = json_object_get(rec, "policy");
 		if (r == 0 && policy)
 			r = json_object_set(c->report, "policy", policy);
+	} else if (kind == WARD_EVENT_TAKE) {
+		json_t *start = json_object_get(c->report, "start");
+		r = json_object_update(start, json_object_get(rec, "detail"));
 	} else if (kind == WARD_EVENT_STEP) {
 		r = take_record(c, "steps", rec);
 	} else if (kind == WARD_EVENT_RELOAD) {

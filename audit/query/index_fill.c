@@ -16,6 +16,7 @@
 #include "audit/query/index_words.h"
 #include "audit/query/parse.h"
 #include "audit/query/query.h"
+#include "audit/terms.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 
@@ -173,6 +174,35 @@ static char *walls_of(const json_t *detail)
 	return text;
 }
 
+/* As JSON. Until its take a prepared session has none. */
+static char *command_of(const json_t *detail)
+{
+	return json_is_true(json_object_get(detail, "prepared"))
+		       ? strdup("\"" WARD_TERM_PREPARED "\"")
+		       : json_dumps(
+				 json_object_get(detail, "argv"), JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+/* A prepared session begins for people when it is taken. */
+static int add_take(struct filling *f, const struct ward_index_row *row)
+{
+	const json_t *detail = json_object_get(row->parsed, "detail");
+	ward_cleanup_free char *command = command_of(detail);
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(f->x.db,
+		"UPDATE about SET started = ?2, command = ?3 WHERE session = ?1", -1, &s, NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_bind_int64(s, 1, f->session);
+		if (row->ns >= 0)
+			(void)sqlite3_bind_int64(s, 2, row->ns);
+	}
+	rc = rc == SQLITE_OK ? bind_word(f, s, 3, command) : rc;
+	if (rc == SQLITE_OK)
+		rc = step(s);
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_OK ? add_labels(f, row) : rc;
+}
+
 /* The owner of the session; members that the record lacks stay NULL. */
 static int add_about(struct filling *f, const struct ward_index_row *row)
 {
@@ -184,8 +214,7 @@ static int add_about(struct filling *f, const struct ward_index_row *row)
 		"INSERT OR REPLACE INTO about(session, started, verb, mode, project, owner, agent,"
 		" login, audit_session, command, walls) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		-1, &s, NULL);
-	ward_cleanup_free char *command =
-		json_dumps(json_object_get(detail, "argv"), JSON_COMPACT | JSON_ENCODE_ANY);
+	ward_cleanup_free char *command = command_of(detail);
 	ward_cleanup_free char *walls = walls_of(detail);
 	if (rc == SQLITE_OK) {
 		(void)sqlite3_bind_int64(s, 1, f->session);
@@ -274,6 +303,8 @@ static int add_record(void *ctx, const char *line, size_t len, const json_t *rec
 		rc = add_labels(f, &row);
 	if (rc == SQLITE_OK && start)
 		rc = add_about(f, &row);
+	if (rc == SQLITE_OK && ward_line_is(&l, "take"))
+		rc = add_take(f, &row);
 	f->end.is = false;
 	if (ward_line_is(&l, "session.end"))
 		take_end(f, line, len);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "audit/query/query.h"
+#include "audit/query/session_ends.h"
 #include "audit/record_table.h"
 #include "audit/verify/attest_form.h"
 #include "audit/verify/attest_git.h"
@@ -75,6 +76,8 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 	json_t *own = (json_t *)(uintptr_t)rec; /* the walk's, kept by a reference */
 	if (kind == WARD_EVENT_SESSION_START && !c->start)
 		c->start = json_incref(own);
+	else if (kind == WARD_EVENT_TAKE && c->start)
+		ward_session_taken(c->start, rec);
 	else if (kind == WARD_EVENT_SESSION_END && !c->end)
 		c->end = json_incref(own);
 	else if (kind == WARD_EVENT_PROBE)

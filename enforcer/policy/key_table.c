@@ -373,6 +373,11 @@ const struct ward_key ward_keys[] = {
 	WORD(REVIEW, "require-sign", flag, MAX, FROM_ANY, NO, ALL, "no", INTO(review_require_sign),
 		"`review apply` only takes changes that approvers have signed, as with "
 		"--require-sign."),
+	KEY(SESSION, "warm", WARM, MIN, FROM_ANY, YES, ALL, "0", INTO(warm),
+		"How many sessions wait, prepared, for the next `run` of this project with the same "
+		"options (docs/warm.md)."),
+	KEY(SESSION, "warm-for", TIME, MIN, FROM_ANY, YES, ALL, "5m", INTO(warm_ns),
+		"How long a prepared session waits. Then it ends."),
 	WORD(AUDIT, "log", audit_log, MIN, FROM_HOST, NO, ALL, "opens", INTO(log),
 		"How much the trail holds."),
 	WORD(AUDIT, "hash", audit_hash, MIN, FROM_HOST, NO, ALL, "none", INTO(hash),

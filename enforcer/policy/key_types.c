@@ -45,6 +45,15 @@ PARSE(text)
 		       : ward_err_set(err, -EINVAL, "the text has more than 200 bytes");
 }
 
+PARSE(warm)
+{
+	if (strlen(value) != 1 || *value < '0' || *value > '0' + (char)WARD_WARM_MAX)
+		return ward_err_set(
+			err, -EINVAL, "'%.20s': write a number from 0 to %u", value, WARD_WARM_MAX);
+	*number = (uint64_t)(*value - '0');
+	return 0;
+}
+
 PARSE(word)
 {
 	return ward_value_word(value, k->words, number, err);
@@ -330,6 +339,7 @@ const struct ward_key_type_ops ward_key_types[WARD_KEY_TYPE_COUNT_] = {
 	[WARD_KEY_TYPE_PUBLIC_KEY] = {"public key",
 		"wardfs/6d908e8477ce54ac+76e1d457+AUMMAXyT7N7/SCN53aRDVzVfut1OX3nszT11bX1c1u4P",
 		.parse = ward_parse_approver},
+	[WARD_KEY_TYPE_WARM] = {"0 to 8", "1", .parse = parse_warm},
 	[WARD_KEY_TYPE_APPROVERS] = {"0 to 4", "2", .parse = ward_parse_approvers},
 	[WARD_KEY_TYPE_EXPECTED_PATH] = {"path or pattern", "/var/agent/example",
 		.parse = parse_expected_path},

@@ -34,6 +34,7 @@ enum ward_section_id {
 	WARD_SECTION_NETWORK,
 	WARD_SECTION_APPROVALS,
 	WARD_SECTION_REVIEW,
+	WARD_SECTION_SESSION,
 	WARD_SECTION_AUDIT,
 	WARD_SECTION_EXPECT,
 	WARD_SECTION_TEST,
@@ -86,6 +87,7 @@ enum ward_key_type {
 	WARD_KEY_TYPE_ANCHOR,
 	WARD_KEY_TYPE_PUBLIC_KEY, /* of Ed25519 (approver_key.h) */
 	WARD_KEY_TYPE_APPROVERS,  /* how many of them */
+	WARD_KEY_TYPE_WARM,	  /* how many prepared sessions */
 	WARD_KEY_TYPE_EXPECT,
 	WARD_KEY_TYPE_LEAST,	   /* a mode that is a wall by itself */
 	WARD_KEY_TYPE_RISK_POINTS, /* a row of conf/risk.table, and points */

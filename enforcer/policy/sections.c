@@ -23,6 +23,7 @@ const struct ward_section ward_sections[WARD_SECTION_COUNT_] = {
 	[WARD_SECTION_NETWORK] = {"network", .run = true},
 	[WARD_SECTION_APPROVALS] = {"approvals"},
 	[WARD_SECTION_REVIEW] = {"review"},
+	[WARD_SECTION_SESSION] = {"session"},
 	[WARD_SECTION_AUDIT] = {"audit"},
 	[WARD_SECTION_EXPECT] = {"expect"},
 	[WARD_SECTION_TEST] = {"test"},

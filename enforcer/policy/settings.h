@@ -16,6 +16,10 @@
 
 struct ward_mode; /* a row of the table of modes: enforcer/modes/table/mode.h */
 
+/* Prepared sessions of one user on a host, of all projects together ([session] warm): each has
+ * four processes and some memory. */
+#define WARD_WARM_MAX 8U
+
 enum ward_trust { WARD_TRUST_LOW = 0, WARD_TRUST_MEDIUM, WARD_TRUST_HIGH };
 enum ward_hardlinks { WARD_HARDLINKS_DENY = 0, WARD_HARDLINKS_READ, WARD_HARDLINKS_ALLOW };
 /* What becomes of changes of a tree: the closest first. */
@@ -184,6 +188,10 @@ struct ward_settings {
 	uint64_t approvers_needed;	 /* signed answers that it takes; 0: none */
 	struct ward_strings break_glass; /* public keys whose tokens may lift guards */
 	struct ward_strings revoked;	 /* host paths: lists of tokens that do not count */
+
+	/* [session] */
+	uint64_t warm;	  /* prepared sessions that wait; at most WARD_WARM_MAX */
+	uint64_t warm_ns; /* how long each waits */
 
 	/* [audit] */
 	enum ward_audit_log log;

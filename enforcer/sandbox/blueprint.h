@@ -24,6 +24,8 @@
  *   supervisor -> pid 1    PROBE {}    the trees are served
  *   pid 1   -> supervisor  PROBED {of each probe: u32 number, u32 made, u32 errno, u32 control},
  *                          with the listener of blueprint.exec_filter if there is one
+ *   supervisor -> pid 1    GIVE {}     with a description as of EXEC, and the descriptors 0, 1, 2:
+ *                          what the command is, in place of what the blueprint says; once at most
  *   supervisor -> pid 1    GO {}
  *   pid 1   -> supervisor  STARTED {}
  *   pid 1   -> supervisor  EVENT {u32 enum ward_sandbox_event_kind, u32 value}
@@ -82,6 +84,7 @@ enum ward_init_type {
 	WARD_INIT_EXEC_STARTED,
 	WARD_INIT_EXEC_FAILED,
 	WARD_INIT_EXEC_ENDED,
+	WARD_INIT_GIVE,
 };
 
 /* Where a failure happened: only EXEC may become exit code 126 or 127. */

@@ -368,6 +368,12 @@ struct ward_sandbox_exec {
  */
 int ward_sandbox_exec(struct ward_sandbox *sb, uint32_t id, const struct ward_sandbox_exec *e,
 	struct ward_err *err) ward_must_check;
+/*
+ * Between ward_sandbox_probe() and ward_sandbox_start(), once at most: the command is this one, and
+ * not that of the description. pty must be 0.
+ */
+int ward_sandbox_give(struct ward_sandbox *sb, const struct ward_sandbox_exec *e,
+	struct ward_err *err) ward_must_check;
 /* Sends sig to its process group. -ESRCH, -EINVAL. */
 int ward_sandbox_exec_signal(struct ward_sandbox *sb, uint32_t id, int sig) ward_must_check;
 

@@ -15,7 +15,7 @@ TIERS = {
            "replay", "forget", "ops", "serve", ""],
     "audit": ["", "log", "write", "store", "query", "verify", "export"],
     "enforcer/session": ["owner", "home", "tree", "guard", "plan", "records", "limits", "control",
-                         "grants", "terminal", "exec", "reload", "ask", "run", "mount"],
+                         "grants", "terminal", "exec", "reload", "ask", "warm", "run", "mount"],
     "enforcer/sandbox": ["", "init"],
     "enforcer/modes": ["table", ""],
     "enforcer/net": ["protocol setup", "base", "names", "decide", "conn", "entry", ""],

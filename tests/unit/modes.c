@@ -282,8 +282,9 @@ START_TEST(rows_and_operations_belong_together)
 		ck_assert_msg(n == 0 || m->strictness < m[-1].strictness,
 			"%s stands at the wrong place", m->word);
 		ck_assert_uint_eq(m->layers & ~WARD_LAYERS_ALL, 0);
-		ck_assert_uint_eq(m->takes & ~(WARD_TAKES_ALL | WARD_TAKES_IMAGE |
-						     WARD_TAKES_PYTHON | WARD_TAKES_ENGINE),
+		ck_assert_uint_eq(
+			m->takes & ~(WARD_TAKES_ALL | WARD_TAKES_IMAGE | WARD_TAKES_PYTHON |
+					   WARD_TAKES_ENGINE | WARD_TAKES_WARM),
 			0);
 		if (m->ready && m->strictness > 0) {
 			ck_assert_uint_ne(m->layers, 0);

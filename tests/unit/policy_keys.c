@@ -20,10 +20,11 @@
 static bool counts(const struct ward_key *k)
 {
 	return k->type == WARD_KEY_TYPE_SIZE || k->type == WARD_KEY_TYPE_APPROVERS ||
-	       k->type == WARD_KEY_TYPE_COUNT || k->type == WARD_KEY_TYPE_TIME ||
-	       k->type == WARD_KEY_TYPE_SIZE_RATE || k->type == WARD_KEY_TYPE_COUNT_RATE ||
-	       k->type == WARD_KEY_TYPE_SIZE_SHARE || k->type == WARD_KEY_TYPE_CPUS ||
-	       k->type == WARD_KEY_TYPE_CPU_TIME || k->type == WARD_KEY_TYPE_MONEY;
+	       k->type == WARD_KEY_TYPE_WARM || k->type == WARD_KEY_TYPE_COUNT ||
+	       k->type == WARD_KEY_TYPE_TIME || k->type == WARD_KEY_TYPE_SIZE_RATE ||
+	       k->type == WARD_KEY_TYPE_COUNT_RATE || k->type == WARD_KEY_TYPE_SIZE_SHARE ||
+	       k->type == WARD_KEY_TYPE_CPUS || k->type == WARD_KEY_TYPE_CPU_TIME ||
+	       k->type == WARD_KEY_TYPE_MONEY;
 }
 
 /* A value of the key that is not its default. */
@@ -46,8 +47,6 @@ static const char *other_value(const struct ward_key *k)
 		return "7M/s";
 	case WARD_KEY_TYPE_COUNT_RATE:
 		return "7/s";
-	case WARD_KEY_TYPE_CPUS:
-		return "0.7";
 	case WARD_KEY_TYPE_HOST_PATH:
 	case WARD_KEY_TYPE_ENGINE:
 		return "crun";
@@ -94,6 +93,8 @@ static const char *other_value(const struct ward_key *k)
 		return "RWRzZXZlbjc3NwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g";
 	case WARD_KEY_TYPE_TOOLS:
 		return "files, mail";
+	case WARD_KEY_TYPE_CPUS:
+	case WARD_KEY_TYPE_WARM:
 	case WARD_KEY_TYPE_APPROVERS:
 	case WARD_KEY_TYPE_MONEY:
 		return "2";

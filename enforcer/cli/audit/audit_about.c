@@ -24,7 +24,11 @@ static json_t *or_null(json_t *v)
 void audit_about_json(json_t *o, const struct ward_session_ends *e)
 {
 	json_object_set_new(o, "project", or_null(json_object_get(detail(e->start), "project")));
-	json_object_set_new(o, "command", or_null(json_object_get(detail(e->start), "argv")));
+	json_t *argv = json_object_get(detail(e->start), "argv");
+	json_object_set_new(o, "command", or_null(json_is_array(argv) ? argv : NULL));
+	/* Nobody took it. */
+	if (json_is_string(argv))
+		json_object_set(o, "prepared", json_true());
 	json_object_set_new(o, "mode", or_null(json_object_get(detail(e->start), "mode")));
 	json_object_set_new(o, "status", or_null(json_object_get(e->end, "status")));
 	json_object_set_new(o, "signal", or_null(json_object_get(e->end, "signal")));
@@ -35,6 +39,8 @@ void audit_about_command(const struct ward_session_ends *e, struct ward_buf *ret
 	ward_cleanup(ward_buf_clear) struct ward_buf words = WARD_BUF_INIT;
 	const json_t *v = NULL;
 	size_t i = 0;
+	if (json_is_string(json_object_get(detail(e->start), "argv")))
+		ward_buf_puts(&words, "(prepared, never taken)");
 	json_array_foreach(json_object_get(detail(e->start), "argv"), i, v)
 	{
 		ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;

@@ -9,9 +9,13 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 
+/* What a prepared session was taken for stands among its first records. */
+#define TAKE_WITHIN ((size_t)1 << 20)
+
 struct asked {
 	const struct audit_cmd *c;
-	bool all;
+	bool login, all, later;
+	size_t seen; /* bytes */
 };
 
 static bool has(const json_t *labels, const char *label)
@@ -30,16 +34,32 @@ static bool is_of(const json_t *record, const char *member, bool asked, uint64_t
 	return !asked || (json_is_integer(v) && (json_int_t)want == json_integer_value(v));
 }
 
-static int first_record(void *ctx, const char *line, size_t len, const json_t *record)
+static bool has_all(const struct asked *a, const json_t *record)
+{
+	const json_t *labels = json_object_get(json_object_get(record, "detail"), "labels");
+	for (size_t i = 0; i < a->c->n_labels; i++)
+		if (!has(labels, a->c->labels[i]))
+			return false;
+	return true;
+}
+
+/* Labels of a prepared session stand in its take; without one it has none. */
+static int first_records(void *ctx, const char *line, size_t len, const json_t *record)
 {
 	struct asked *a = ctx;
-	const json_t *labels = json_object_get(json_object_get(record, "detail"), "labels");
-	(void)line, (void)len;
-	a->all = is_of(record, "login_uid", a->c->has_login, a->c->login) &&
-		 is_of(record, "audit_session", a->c->has_audit_session, a->c->audit_session);
-	for (size_t i = 0; i < a->c->n_labels; i++)
-		a->all = a->all && has(labels, a->c->labels[i]);
-	return 1;
+	const bool take = ward_query_kind(record) == WARD_EVENT_TAKE;
+	(void)line;
+	if (a->seen == 0)
+		a->login = is_of(record, "login_uid", a->c->has_login, a->c->login) &&
+			   is_of(record, "audit_session", a->c->has_audit_session,
+				   a->c->audit_session);
+	if (a->seen == 0 || take)
+		a->all = a->login && has_all(a, record);
+	if (a->seen == 0)
+		a->later = json_is_true(
+			json_object_get(json_object_get(record, "detail"), "prepared"));
+	a->seen += len;
+	return !a->later || take || a->seen > TAKE_WITHIN;
 }
 
 bool audit_labels_asked(const struct audit_cmd *c)
@@ -65,5 +85,5 @@ bool audit_labels_match(struct audit_cmd *c, const char *session)
 	if (!audit_labels_asked(c))
 		return true;
 	return ward_store_open_log(c->store, session, &log, &none) == 0 &&
-	       ward_query_walk(log, true, first_record, &a, &none) >= 0 && a.all;
+	       ward_query_walk(log, true, first_records, &a, &none) >= 0 && a.all;
 }

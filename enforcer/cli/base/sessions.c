@@ -43,9 +43,18 @@ static json_t *running(const char *runtime, json_t *silent)
 	return all;
 }
 
+/* Those that wait for a run to take them have no command that anybody could mean. */
+static json_t *begun(json_t *all)
+{
+	for (size_t i = json_array_size(all); i-- > 0;)
+		if (json_is_true(json_object_get(json_array_get(all, i), "prepared")))
+			(void)json_array_remove(all, i);
+	return all;
+}
+
 json_t *ward_sessions_running(const char *runtime)
 {
-	return running(runtime, NULL);
+	return begun(running(runtime, NULL));
 }
 
 static const char *text_of(const json_t *o, const char *name)
@@ -182,6 +191,7 @@ static char *meant(const char *word, bool alone)
 	}
 	const bool latest = strcmp(word, "latest") == 0;
 	json_t *all = running(runtime, NULL);
+	all = latest ? begun(all) : all;
 	if (!latest && alone && is_ambiguous(all, word)) {
 		json_decref(all);
 		return NULL;

@@ -44,6 +44,7 @@ void ward_check_audit_writer(struct ward_check *c);
 void ward_check_anchor(struct ward_check *c);
 /* Images of run --image: how many there are, and where more can be taken from. */
 void ward_check_images(struct ward_check *c);
+void ward_check_warm(struct ward_check *c);
 /* A line for each container engine: where it is, its version, its use. Returns their number. */
 size_t ward_check_engines(struct ward_check ret[WARD_CHECK_ENGINES_MAX]);
 /* AppArmor's restriction of user namespaces (Ubuntu 23.10 and newer), and our profile. */

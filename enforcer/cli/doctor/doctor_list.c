@@ -36,6 +36,7 @@ static const struct {
 	{"audit writer", false, ward_check_audit_writer},
 	{"audit anchor", false, ward_check_anchor},
 	{"images", false, ward_check_images},
+	{"prepared sessions", false, ward_check_warm},
 };
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
 

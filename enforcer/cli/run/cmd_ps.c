@@ -73,7 +73,9 @@ static void print_row(const json_t *o)
 	{
 		ward_outf(" %s", json_string_value(v));
 	}
-	ward_outf("\n");
+	ward_outf("%s\n", json_is_true(json_object_get(o, "prepared"))
+				  ? " (prepared: waits for a run to take it)"
+				  : "");
 	/* Behind the row: few sessions have any. */
 	const json_t *not_held = json_object_get(o, "not_held");
 	json_array_foreach(not_held, i, v) ward_outf(

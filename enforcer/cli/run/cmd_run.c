@@ -16,6 +16,7 @@
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/run/run_keep.h"
 #include "enforcer/cli/run/run_once.h"
+#include "enforcer/cli/run/run_prepare.h"
 #include "enforcer/cli/run/token_file.h"
 #include "enforcer/modes/modes.h"
 #include "enforcer/session/records/session_about.h"
@@ -39,12 +40,14 @@ enum {
 	OPT_TOKEN,
 	OPT_REVIEW,
 	OPT_FROM,
-	OPT_JSON
+	OPT_JSON,
+	OPT_PREPARE
 };
 
 struct args {
 	struct ward_run_options o;
 	bool dry, json, verbose;
+	const char *prepare; /* context (warm/key.h) */
 };
 
 static const struct argp_option options[] = {
@@ -79,6 +82,8 @@ static const struct argp_option options[] = {
 	{"dry-run", 'n', NULL, 0, "Print what would be in force; start nothing", 4},
 	{"json", OPT_JSON, NULL, 0, "With --dry-run: one JSON object", 4},
 	{"verbose", 'v', NULL, 0, "Also say what is the same at each start", 4},
+	/* What wardfs starts itself (run_prepare.h). */
+	{"prepare", OPT_PREPARE, "CONTEXT", OPTION_HIDDEN, "", 4},
 	/* Known to people who come from an engine. */
 	{"privileged", OPT_REFUSED, NULL, OPTION_HIDDEN, "", 4},
 	{"cap-add", OPT_REFUSED, "CAP", OPTION_HIDDEN, "", 4},
@@ -235,8 +240,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				"VALUE at most 256 bytes, and a session at most 32 labels",
 				arg);
 		return add(&o->labels.v, &o->labels.n, arg);
+	case OPT_PREPARE:
+		a->prepare = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		/* The command begins; its options are its own. */
+		o->given = state->argv + state->next - 1;
 		o->argv = state->argv + state->next - 1;
 		state->next = state->argc;
 		if (a->json && !a->dry)
@@ -295,10 +304,11 @@ int ward_cmd_run(int argc, char **argv)
 	struct args a = {.o = {.say = ward_say, .verb = "run"}};
 	struct ward_run_options *o = &a.o;
 	int r = ward_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &a);
-	int status = r	       ? WARD_EXIT_USAGE
-		     : a.dry   ? ward_run_once_dry(o, a.json, a.verbose)
-		     : o->keep ? ward_run_keep(o, argv, ward_run_once)
-			       : ward_run_once(o, argv);
+	int status = r		 ? WARD_EXIT_USAGE
+		     : a.dry	 ? ward_run_once_dry(o, a.json, a.verbose)
+		     : a.prepare ? ward_run_prepare(o, a.prepare, argv, ward_run_once)
+		     : o->keep	 ? ward_run_keep(o, argv, ward_run_once)
+				 : ward_run_once(o, argv);
 	free(o->env.v);
 	free(o->read.v);
 	free(o->write.v);

@@ -17,6 +17,7 @@
 #include "enforcer/cli/doctor/doctor_list.h"
 #include "enforcer/cli/run/run_dry_limits.h"
 #include "enforcer/cli/run/run_dry_text.h"
+#include "enforcer/cli/run/run_take.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/keys.h"
 #include "enforcer/policy/read.h"
@@ -380,6 +381,10 @@ int ward_run_dry(const struct ward_run_plan *plan, const struct ward_run_options
 	(void)!ward_out_flush(); /* children would print it once more */
 	int status = plan ? look(plan, o, out, &err) : status_of(why->code, false);
 	verdict(out, status, plan ? err.text : why->text);
+	ward_cleanup_free char *warm =
+		plan ? ward_run_take_text(plan, o, o->stand_in != NULL) : NULL;
+	if (warm)
+		json_object_set_new(out, "prepared", json_string(warm));
 	if (json)
 		ward_print_json(json_incref(out));
 	json_t *shown = json ? NULL : ward_json_shown(out);

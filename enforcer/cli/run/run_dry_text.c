@@ -254,6 +254,8 @@ void ward_run_dry_print(const json_t *o, bool verbose)
 		print_quotas(json_object_get(o, "quotas"));
 		print_environment(json_object_get(o, "environment"), verbose);
 		ward_outf("%-12s in %s\n", "trail", text(o, "state"));
+		if (json_object_get(o, "prepared"))
+			ward_outf("%-12s %s\n", "prepared", text(o, "prepared"));
 		print_program(o);
 		print_runtime(o, verbose);
 		ward_outf("not tried   ");

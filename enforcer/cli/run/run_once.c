@@ -26,6 +26,8 @@
 #include "enforcer/cli/place/proposal.h"
 #include "enforcer/cli/run/run_dry.h"
 #include "enforcer/cli/run/run_index.h"
+#include "enforcer/cli/run/run_take.h"
+#include "enforcer/cli/run/run_prepare.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/owner/git_outside.h"
 #include "enforcer/session/limits/delegate.h"
@@ -234,6 +236,7 @@ struct prepared {
 	char port[WARD_AGENT_PORT_SIZE];
 	const char **publish; /* the same of o.publish, with port */
 	struct ward_run_plan plan;
+	bool said; /* what is said before the command */
 };
 
 static void prepared_clear(struct prepared *p)
@@ -351,6 +354,79 @@ int ward_run_once_dry(const struct ward_run_options *o, bool json, bool verbose)
 	return ward_run_dry(&p.plan, &p.o, json, verbose, &err);
 }
 
+static void say_before(void *user)
+{
+	struct prepared *p = user;
+	p->said = true;
+	say_first(&p->plan, p->o.policy);
+}
+
+/* Or one that could become it, or is told about. */
+static bool is_agent(const struct ward_agent *a)
+{
+	return a->profile || a->missing || a->told;
+}
+
+/* The exit status of a run that took a prepared session; -ENOENT: start one. */
+static int take_prepared(struct prepared *p, char *const *argv)
+{
+	const struct ward_run_take t = {.plan = &p->plan,
+		.options = &p->o,
+		.agent = is_agent(&p->agent),
+		.argv = argv,
+		.before = say_before,
+		.user = p};
+	return p->o.prepared ? -ENOENT : ward_run_take(&t);
+}
+
+/* What there is to say behind a run, in this order. */
+static void say_notes(const struct prepared *p, const struct ward_run_notes *notes, int status,
+	const struct ward_err *err)
+{
+	if (err->code)
+		ward_say(err->text);
+	if (status == WARD_EXIT_NOT_FOUND && err->code)
+		ward_agent_say_install(&p->agent);
+	/* Some causes tell their fix by themselves. */
+	if (notes->unprepared && !strstr(err->text, "fix: "))
+		ward_doctor_say();
+	if (notes->limits)
+		ward_say(notes->limits);
+	if (notes->commands)
+		ward_say(notes->commands);
+	/* the paths in both are escaped already: no backslash is doubled again */
+	if (notes->refused)
+		ward_say(notes->refused);
+	if (notes->glass)
+		ward_say(notes->glass);
+	if (notes->asked)
+		ward_say(notes->asked);
+	if (notes->hidden)
+		ward_say(notes->hidden);
+	/* One cause is enough. */
+	if (notes->unreached)
+		ward_say(notes->unreached);
+	if (notes->failed && !notes->hint && !notes->offline && !notes->limits && !notes->unreached)
+		ward_agent_say_sign_in(&p->agent, &p->plan, &p->o);
+	if (notes->offline)
+		ward_say(notes->offline);
+	if (notes->hint)
+		ward_say(notes->hint);
+	/* What agents start they reach inside. */
+	if (notes->listened && !p->agent.profile)
+		ward_say(notes->listened);
+	if (notes->executed)
+		ward_say(notes->executed);
+	if (notes->silent)
+		ward_say(notes->silent);
+	if (notes->staged)
+		ward_say(notes->staged);
+	if (notes->left)
+		ward_say(notes->left);
+	if (notes->anchor)
+		ward_say(notes->anchor);
+}
+
 int ward_run_once(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -365,11 +441,17 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	ward_sched_awake(true); /* until ward_run() has started it */
 	ward_cleanup(prepared_clear) struct prepared p = {.plan = WARD_RUN_PLAN_INIT};
 	ward_cleanup(ward_guard_early_clear) struct ward_guard_early early = WARD_GUARD_EARLY_INIT;
-	/* As an ordinary user we may yet become another program, in a group of systemd's. */
-	if (geteuid() == 0)
+	/*
+	 * As an ordinary user we may yet become another program, in a group of systemd's; and where
+	 * sessions wait, prepared, this run takes one of them.
+	 */
+	if (geteuid() == 0 && !ward_run_warm_waits())
 		ward_guard_early(&early);
 	int r = prepare_asking(o, &p, &err);
 	p.o.early = &early;
+	int taken = r == 0 ? take_prepared(&p, argv) : -ENOENT;
+	if (taken >= 0)
+		return taken;
 	if (r == 0) {
 		ward_delegate(&p.plan, o->verb, argv);
 		r = name_program(&p, &err);
@@ -378,55 +460,22 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 		ward_say(err.text);
 		return exit_of(r);
 	}
-	say_first(&p.plan, p.o.policy);
+	if (o->prepared && !ward_run_prepare_wanted(&p.plan, &p.o, is_agent(&p.agent)))
+		return 0;
+	if (o->prepared)
+		p.o.say = ward_run_prepare_says();
+	if (!p.said)
+		say_first(&p.plan, p.o.policy);
 	say_kept(&p.plan);
 	ward_agent_say_first(&p.agent, &p.plan, &p.o);
 	ward_cleanup(ward_run_notes_clear) struct ward_run_notes notes = {0};
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (o->ran && notes.session)
 		snprintf(o->ran, WARD_SESSION_NAME_MAX + 1, "%s", notes.session);
-	if (err.code)
-		ward_say(err.text);
-	if (status == WARD_EXIT_NOT_FOUND && err.code)
-		ward_agent_say_install(&p.agent);
-	/* Some causes tell their fix by themselves. */
-	if (notes.unprepared && !strstr(err.text, "fix: "))
-		ward_doctor_say();
-	if (notes.limits)
-		ward_say(notes.limits);
-	if (notes.commands)
-		ward_say(notes.commands);
-	/* the paths in both are escaped already: no backslash is doubled again */
-	if (notes.refused)
-		ward_say(notes.refused);
-	if (notes.glass)
-		ward_say(notes.glass);
-	if (notes.asked)
-		ward_say(notes.asked);
-	if (notes.hidden)
-		ward_say(notes.hidden);
-	/* One cause is enough. */
-	if (notes.unreached)
-		ward_say(notes.unreached);
-	if (notes.failed && !notes.hint && !notes.offline && !notes.limits && !notes.unreached)
-		ward_agent_say_sign_in(&p.agent, &p.plan, &p.o);
-	if (notes.offline)
-		ward_say(notes.offline);
-	if (notes.hint)
-		ward_say(notes.hint);
-	/* What agents start they reach inside. */
-	if (notes.listened && !p.agent.profile)
-		ward_say(notes.listened);
-	if (notes.executed)
-		ward_say(notes.executed);
-	if (notes.silent)
-		ward_say(notes.silent);
-	if (notes.staged)
-		ward_say(notes.staged);
-	if (notes.left)
-		ward_say(notes.left);
-	if (notes.anchor)
-		ward_say(notes.anchor);
+	say_notes(&p, &notes, status, &err);
+	/* Whoever took a prepared session waits for no more than this. */
+	if (o->prepared)
+		ward_run_warm_ended(o->prepared, status);
 	ward_run_index(p.plan.state, notes.session);
 	return status;
 }

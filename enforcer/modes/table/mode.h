@@ -74,6 +74,7 @@ enum ward_takes {
 	WARD_TAKES_IMAGE = 1U << 4,    /* [system] image: needs nothing of the host's programs */
 	WARD_TAKES_PYTHON = 1U << 5,   /* [process] python = restricted */
 	WARD_TAKES_ENGINE = 1U << 6,   /* [container]: an engine starts the command */
+	WARD_TAKES_WARM = 1U << 7,     /* [session] warm: the command can come later */
 };
 /* But for the image, which a mode with a runtime of the host's cannot take. */
 #define WARD_TAKES_ALL 15U

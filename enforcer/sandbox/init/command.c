@@ -205,7 +205,6 @@ static void run_child(struct ward_init *in, int fd)
 {
 	struct ward_init_report report = {.kind = WARD_INIT_TRIED, .step = WARD_INIT_SETUP};
 	struct ward_err err = WARD_ERR_INIT;
-	char go = 0;
 	int asks = -1;
 	/* Outside of such a container: what starts further commands has to be there before the
 	 * relay gives its rights up. Inside nobody starts any. */
@@ -223,8 +222,11 @@ static void run_child(struct ward_init *in, int fd)
 		/* Not ours to listen to: with the last one that can, execve fails (ENOSYS). */
 		if (asks >= 0)
 			close(asks);
-		if (read(fd, &go, 1) != 1)
+		r = ward_init_wait_given(fd, &in->blueprint, &err);
+		if (r == -EPIPE)
 			_exit(125);
+	}
+	if (r == 0) {
 		report.step = WARD_INIT_EXEC_STEP;
 		r = ward_err_sys(&err, ward_init_execute(&in->blueprint, in->told), "%s",
 			in->blueprint.argv[0]);

@@ -225,6 +225,17 @@ int ward_init_pty(struct ward_init *in, int *ret_master, struct ward_err *err) w
 /* Where there is a view: 0, 1 and 2 that are /dev/null or its like become those of the view. */
 int ward_init_own_devices(uint32_t layers, struct ward_err *err) ward_must_check;
 
+/* --- given.c: in the command's child, once it is confined; in what the starter forked --- */
+/* A description as of EXEC. */
+int ward_init_read_description(int fd, struct ward_blueprint_exec *ret) ward_must_check;
+/* What pid 1 sends the child: a byte of these. With GIVEN come a description and 0, 1, 2. */
+enum ward_init_go { WARD_INIT_GO_ON = 1, WARD_INIT_GIVEN };
+/*
+ * Waits for the word to go on, and takes before that what the command is given in place of argv,
+ * envp, directory and descriptors of the blueprint. Changes *p. -EPIPE: pid 1 is gone.
+ */
+int ward_init_wait_given(int fd, struct ward_blueprint *p, struct ward_err *err) ward_must_check;
+
 /* --- execute.c --- */
 /* As execvp(3) of argv[0] with PATH of envp, but a script without "#!" stays an error. Returns only
  * on failure. told: where it says what it tries; NULL: nowhere. */

@@ -18,10 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
@@ -32,21 +30,6 @@
 
 /* The description, then 0, 1, 2. */
 #define FDS_MAX 4
-
-static int read_description(int fd, struct ward_blueprint_exec *ret)
-{
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_size <= 0 || (size_t)st.st_size > WARD_BLUEPRINT_BYTES_MAX)
-		return -EBADMSG;
-	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		return -errno;
-	int r = ward_blueprint_exec_decode(data, (size_t)st.st_size, ret);
-	munmap(data, (size_t)st.st_size);
-	return r;
-}
 
 static int take_stdio(struct ward_init *in, const struct ward_blueprint_exec *e, const int *fds,
 	size_t n, int *ret_master, struct ward_err *err)
@@ -69,7 +52,7 @@ static void run(struct ward_init *in, int report, const int *fds, size_t n)
 	struct ward_err err = WARD_ERR_INIT;
 	struct ward_blueprint_exec e = {0};
 	int master = -1;
-	int r = read_description(fds[0], &e);
+	int r = ward_init_read_description(fds[0], &e);
 	if (r < 0)
 		ward_err_sys(&err, r, "the description of the command");
 	/* A session and terminal of its own: it lives beside the first command, not under it. */

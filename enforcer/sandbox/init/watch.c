@@ -63,12 +63,26 @@ static void forward(const struct ward_init *in, int sig)
 		kill(-in->command, sig);
 }
 
-/* The child may become the command. If it is gone, its socket says so next (hear_child()). */
-static void let_go(const struct ward_init *in)
+/* To the child, before it becomes the command. If it is gone, its socket says so next
+ * (hear_child()). */
+static void tell_child(
+	const struct ward_init *in, enum ward_init_go word, const int *fds, size_t n_fds)
 {
-	char go = 1;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int) * 4)];
+	} control = {.bytes = {0}};
+	char go = (char)word;
 	struct iovec iov = {&go, 1};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (n_fds > 0) {
+		control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int) * n_fds),
+			.cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(&control.head), fds, sizeof(int) * n_fds);
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+	}
 	/* send(3) would be another system call than the one that our filter gives us. */
 	if (in->child >= 0)
 		(void)!sendmsg(in->child, &msg, MSG_NOSIGNAL);
@@ -94,10 +108,14 @@ static bool obey(struct ward_init *in)
 			close(fds[i]);
 		return ok;
 	}
+	if (r.type == WARD_INIT_GIVE)
+		tell_child(in, WARD_INIT_GIVEN, fds, n_fds);
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
+	if (r.type == WARD_INIT_GIVE)
+		return n_fds == 4 && ward_msg_done(&r) == 0;
 	if (r.type == WARD_INIT_GO) {
-		let_go(in);
+		tell_child(in, WARD_INIT_GO_ON, NULL, 0);
 		return ward_msg_done(&r) == 0;
 	}
 	uint32_t id = r.type == WARD_INIT_EXEC_SIGNAL ? ward_msg_get_u32(&r) : 0;

@@ -106,6 +106,9 @@ static int ask(const char *runtime, const char *session, uint64_t until_ns, json
 static bool tells(const struct ward_run_plan *p, const char *moves, const char *session,
 	const json_t *status, char **ret)
 {
+	/* One that is prepared does nothing, and the run that takes it tells by itself. */
+	if (json_is_true(json_object_get(status, "prepared")))
+		return false;
 	const char *dir = differs(p, status, false);
 	const char *file = json_string_value(json_object_get(status, "moves"));
 	int n = -1;

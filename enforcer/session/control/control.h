@@ -15,6 +15,8 @@
  *   {"verb":"reload"}, and a descriptor: see reload.h
  *   {"verb":"steps"}, {"verb":"mark","text":NAME}, {"verb":"back","text":STEP}
  *                      → what wardfs-fs answers: fs/fs_steps.c
+ *   {"verb":"take",…}, {"verb":"unfit"} → session/warm/take.h: of a session that was prepared, and
+ *                        takes nothing else but `status` and `kill` until then
  *   {"verb":"io"}, …   → what wardfs-fs answers: see ask_fs.h
  *
  * A request that the session does not take is answered {"ok":false,"status":exit status,"error":

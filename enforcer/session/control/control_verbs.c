@@ -44,6 +44,10 @@ static const struct ward_control_verb verbs[] = {
 	/* Whose word counts is its issuer's, whom the policy names. */
 	{"grant-token", 0, EVERYBODY, HANDLER(grants), 3, NULL},
 	{"revoke", 0, EVERYBODY, HANDLER(grants), 2, NULL},
+	/* With the rights of its supervisor's user, who alone could have started it so. */
+	{"take", 0, WARD_CONTROL_STARTER, HANDLER(take), 0,
+		"only the user as whom it was prepared takes it"},
+	{"unfit", 0, WARD_CONTROL_STARTER, HANDLER(unfit), 0, NULL},
 };
 
 const struct ward_control_verb *ward_control_verb(const char *word)

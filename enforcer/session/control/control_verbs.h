@@ -52,9 +52,10 @@ typedef void ward_control_fn(void *arg, struct ward_control_request *q);
 struct ward_control_handlers {
 	ward_control_fn *status, *kill, *exec, *attach, *reload, *umount, *join;
 	ward_control_fn *questions, *answer;
-	ward_control_fn *ask_fs; /* what: enum ward_fs_query */
-	ward_control_fn *steps;	 /* what: enum ward_fs_step; "text" of the body */
-	ward_control_fn *grants; /* what: enum ward_granting_what */
+	ward_control_fn *ask_fs;       /* what: enum ward_fs_query */
+	ward_control_fn *steps;	       /* what: enum ward_fs_step; "text" of the body */
+	ward_control_fn *take, *unfit; /* of a prepared session (warm/take.h) */
+	ward_control_fn *grants;       /* what: enum ward_granting_what */
 };
 
 /* A row of the table. Zero refuses: nobody may ask. */

@@ -40,11 +40,16 @@ bool ward_delegate_possible(void)
 	return ward_cgroup_v2_controls() && manager_answers();
 }
 
+bool ward_delegated(void)
+{
+	return getenv(MARK) != NULL;
+}
+
 void ward_delegate(const struct ward_run_plan *p, const char *verb, char *const *argv)
 {
 	char dir[64];
 	char program[PATH_MAX];
-	if (p->id.root || getenv(MARK) || !ward_limits_want_delegation(p->settings) ||
+	if (p->id.root || ward_delegated() || !ward_limits_want_delegation(p->settings) ||
 		!ward_delegate_possible() || ward_host_program(scope[0], program) < 0)
 		return;
 	size_t n = 0;

@@ -16,3 +16,6 @@
 void ward_delegate(const struct ward_run_plan *p, const char *verb, char *const *argv);
 /* True if a user manager of the caller answers and cgroup v2 has the controllers. */
 bool ward_delegate_possible(void);
+
+/* Is this process the program that ward_delegate() started in such a group? */
+bool ward_delegated(void);

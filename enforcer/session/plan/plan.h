@@ -22,6 +22,8 @@ struct ward_strs {
 	size_t n;
 };
 
+struct ward_prepared; /* run/run_warm.h */
+
 /* As the command line gives them; all borrowed. */
 struct ward_run_options {
 	const char *policy;
@@ -50,6 +52,8 @@ struct ward_run_options {
 	bool dry;    /* nothing is made on the host, nothing locked */
 	bool keep;   /* the session goes on after its command */
 	int keep_fd; /* with keep: gets the command's status as an int, when we let go of it */
+	struct ward_prepared *prepared;	     /* waits for its command (run/run_warm.h), or NULL */
+	void (*say_taken)(const char *text); /* with prepared: as say, once it was taken */
 	struct ward_strs labels;	/* KEY=VALUE, of the session (records/session_about.h) */
 	struct ward_strs tokens;	/* texts of tokens (grants/grant_token.h) */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/modes/table/mode.h) */
@@ -63,6 +67,7 @@ struct ward_run_options {
 	struct ward_strs publish; /* ports, as [network] publish has them */
 	struct ward_strs forward; /* ports, as [network] forward has them */
 	char *const *argv;
+	char *const *given; /* where the command stands in the vector of the command line */
 	/* What must be read before the command starts, a line each. */
 	void (*say)(const char *text);
 };

@@ -68,3 +68,20 @@ int ward_runtime_command(const struct ward_run_plan *p, char *const *argv, char 
 		.envp = envp};
 	return ward_mode_command(p->mode, &a, ret, err);
 }
+
+int ward_runtime_environment(const struct ward_run_plan *p, const struct ward_run_options *o,
+	const char *session, char ***ret, struct ward_buf *note, struct ward_err *err)
+{
+	const struct ward_env_ours ours = {.home = ward_runtime_home(p),
+		.user = p->id.agent_name,
+		.session = session,
+		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
+			   p->settings->net == WARD_NET_PROXY,
+		.offline = p->settings->net == WARD_NET_NONE,
+		.ca = p->image.fd < 0 ? p->ca : NULL,
+		.pwd = p->pwd ? p->pwd : p->cwd,
+		.of_image = p->image.fd >= 0,
+		.image = p->image.env,
+		.trust = ward_environment_trust(&p->id, o->policy)};
+	return ward_environment_build(p->settings, &o->env, &ours, ret, note, err);
+}

@@ -20,3 +20,8 @@ int ward_runtime_command(const struct ward_run_plan *p, char *const *argv, char 
 
 /* The home as commands know it; NULL: none. A mode without a view of its own has the host's. */
 const char *ward_runtime_home(const struct ward_run_plan *p);
+
+/* The environment of the plan's command, as ward_environment_build(). session: its name. */
+int ward_runtime_environment(const struct ward_run_plan *p, const struct ward_run_options *o,
+	const char *session, char ***ret, struct ward_buf *note,
+	struct ward_err *err) ward_must_check;

@@ -113,6 +113,19 @@ static json_t *trees_json(const struct ward_run_plan *p, bool sandbox)
 	return a;
 }
 
+/* What is the same in session.start and, of a session that was prepared, in its take. */
+static void add_asked(json_t *o, const struct ward_run_plan *p, const struct ward_record_start *s)
+{
+	json_t *labels = ward_labels_json(
+		s->labels ? s->labels->v : NULL, s->labels ? s->labels->n : 0, s->agent);
+	if (json_object_size(labels))
+		json_object_set(o, "labels", labels);
+	json_decref(labels);
+	if (s->argv && !ward_word_said(p->settings->redact, WARD_REDACT_ARGV))
+		json_object_set_new(o, "argv", argv_json(s->argv));
+	json_object_set_new(o, "env", env_json(s->env));
+}
+
 static json_t *start_json(
 	const struct ward_run_plan *p, const struct ward_record_start *s, const char *transport)
 {
@@ -130,11 +143,6 @@ static json_t *start_json(
 	if (sudo_user)
 		json_object_set_new(o, "sudo_user", ward_record_text(sudo_user));
 	ward_login_json(o);
-	json_t *labels = ward_labels_json(
-		s->labels ? s->labels->v : NULL, s->labels ? s->labels->n : 0, s->agent);
-	if (json_object_size(labels))
-		json_object_set(o, "labels", labels);
-	json_decref(labels);
 	json_object_set_new(o, "clock", ward_clock_json());
 	json_object_set_new(o, "owner", ward_record_text(p->id.name));
 	json_object_set_new(o, "owner_uid", json_integer(p->id.owner_uid));
@@ -142,9 +150,9 @@ static json_t *start_json(
 	json_object_set_new(o, "project", ward_record_text(p->project.path));
 	if (p->owner_policy)
 		json_object_set_new(o, "owner_policy_file", ward_record_text(p->owner_policy));
-	if (s->argv && !ward_word_said(p->settings->redact, WARD_REDACT_ARGV))
-		json_object_set_new(o, "argv", argv_json(s->argv));
-	json_object_set_new(o, "env", env_json(s->env));
+	add_asked(o, p, s);
+	if (s->prepared)
+		json_object_set_new(o, "prepared", json_true());
 	if (p->settings->anchors.n > 0)
 		json_object_set_new(o, "anchors", strings_json(&p->settings->anchors));
 	if (ward_anchors_unasked(&p->settings->anchors))
@@ -209,6 +217,24 @@ int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *
 	if (r == 0)
 		r = put_policy(g, p->policy, ev);
 	return r < 0 ? ward_err_sys(err, r, "trail") : 0;
+}
+
+int ward_record_taken(struct ward_guard *g, const struct ward_run_plan *p,
+	const struct ward_record_start *s, const char *cwd, pid_t pid, uid_t uid)
+{
+	json_t *o = json_object();
+	add_asked(o, p, s);
+	ward_cleanup_free char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(o);
+	ward_cleanup_free struct ward_event *ev = text ? malloc(sizeof(*ev)) : NULL;
+	if (!ev)
+		return -ENOMEM;
+	ward_event_begin(ev, WARD_EVENT_TAKE);
+	ward_event_u64(ev, WARD_TAG_PID, (uint64_t)pid);
+	ward_event_u64(ev, WARD_TAG_UID, uid);
+	ward_event_bytes(ev, WARD_TAG_CWD, cwd, strlen(cwd));
+	ward_event_text(ev, WARD_TAG_JSON, text);
+	return ward_guard_put(g, ev);
 }
 
 /* Takes e. False: it does not fit into *room; what is shorter may. */

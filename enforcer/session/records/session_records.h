@@ -14,6 +14,7 @@ struct ward_record_start {
 	const char *mode;		 /* "restricted"; NULL for mount */
 	char *const *argv;		 /* the command or NULL */
 	const struct ward_env_args *env; /* names only are recorded */
+	bool prepared;			 /* its command comes later: ward_record_taken() */
 	bool listens;			 /* programs that are started are recorded */
 	const struct ward_strs *labels;	 /* of --label; NULL: none */
 	const char *agent;	   /* profile of the known agent that the command is, or NULL */
@@ -24,6 +25,13 @@ struct ward_record_start {
 /* session.start, then the policy's text in as many `policy` records as it needs. */
 int ward_record_session_start(struct ward_guard *g, const struct ward_run_plan *p,
 	const struct ward_record_start *s, struct ward_err *err) ward_must_check;
+
+/*
+ * take: a prepared session gets its command: argv, env and labels of s, the directory inside, and
+ * the process that asked. A negative errno.
+ */
+int ward_record_taken(struct ward_guard *g, const struct ward_run_plan *p,
+	const struct ward_record_start *s, const char *cwd, pid_t pid, uid_t uid) ward_must_check;
 
 /*
  * session.end: status (-1: none), signal (0: none), cause (NULL: the command ended). found (NULL:

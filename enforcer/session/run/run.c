@@ -50,6 +50,7 @@
 #include "enforcer/session/run/run_sandbox.h"
 #include "enforcer/session/run/run_staged.h"
 #include "enforcer/session/run/run_tokens.h"
+#include "enforcer/session/run/run_warm.h"
 #include "enforcer/session/run/running.h"
 #include "enforcer/session/run/silent_mount.h"
 #include "enforcer/session/terminal/relay.h"
@@ -217,31 +218,6 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
-static unsigned what_is_apart(const struct ward_run_plan *p)
-{
-	return ward_given_apart(p->mode->guarantees, p->settings->net != WARD_NET_HOST);
-}
-
-/* The command's user, as the host knows it. */
-static uid_t command_uid(const struct ward_run_plan *p)
-{
-	return p->id.root ? p->id.agent_uid : p->id.owner_uid;
-}
-
-static int open_relay(struct ward_running *r, struct ward_err *err)
-{
-	const struct ward_settings *s = r->plan->settings;
-	struct ward_relay_spec spec = {.flags = s->terminal ? WARD_RELAY_TERMINAL : 0,
-		.apart = what_is_apart(r->plan),
-		.owner = command_uid(r->plan)};
-	if (s->idle_ns != WARD_UNLIMITED && !ward_limits_idle_is_default(r->plan->policy))
-		spec.flags |= WARD_RELAY_COUNT;
-	int e = ward_relay_open(&spec, &r->relay, err);
-	if (e == 0 && s->file_size != WARD_UNLIMITED)
-		ward_relay_bound(r->relay, s->file_size);
-	return e;
-}
-
 /* The name that was asked for was used before. */
 static void say_name(const struct ward_running *r)
 {
@@ -258,7 +234,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	int moves = -1;
 	int e = setup_signals(r, err);
 	if (e == 0)
-		e = open_relay(r, err);
+		e = ward_running_relay(r, err);
 	r->guard.keep_min_s = p->keep_min_s;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
@@ -273,19 +249,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	ward_stream(
 		r->options->status_fd, json_pack("{s:s, s:s, s:i}", "event", "session", "session",
 					       r->guard.store.name, "pid", (int)getpid()));
-	struct ward_env_ours ours = {.home = ward_runtime_home(p),
-		.user = p->id.agent_name,
-		.session = r->guard.store.name,
-		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
-			   p->settings->net == WARD_NET_PROXY,
-		.offline = p->settings->net == WARD_NET_NONE,
-		.ca = p->image.fd < 0 ? p->ca : NULL,
-		.pwd = p->pwd ? p->pwd : p->cwd,
-		.of_image = p->image.fd >= 0,
-		.image = p->image.env,
-		.trust = ward_environment_trust(&p->id, r->options->policy)};
 	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
-	e = ward_environment_build(p->settings, &r->options->env, &ours, &r->envp, &note, err);
+	e = ward_runtime_environment(p, r->options, r->guard.store.name, &r->envp, &note, err);
 	if (e < 0)
 		return e;
 	if (note.len && r->options->say)
@@ -296,7 +261,8 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 		return e;
 	if (seeded.len && r->options->say)
 		r->options->say(ward_buf_str(&seeded));
-	ward_beside_say(p, r->guard.moves_file, r->options->say);
+	if (!r->options->prepared)
+		ward_beside_say(p, r->guard.moves_file, r->options->say);
 	e = ward_control_listen(p->runtime, r->guard.store.name, &r->control_dir, &r->control, err);
 	if (e == 0)
 		e = ward_probes_open(p, r->guard.store.name, &r->probes, err);
@@ -318,8 +284,8 @@ static int watch_programs(struct ward_running *r, struct ward_err *err)
 			       &r->guard, r->plan, r->sandbox, r->commands, &r->exec_watch, err);
 }
 
-/* Records what is in force, starts the command. Returns 0, or the exit status that follows. */
-static int start(struct ward_running *r, struct ward_err *err)
+/* Records what is in force, and that it holds. 0, or the exit status that follows. */
+static int prove(struct ward_running *r, struct ward_err *err)
 {
 	ward_cleanup_free char *text = ward_sandbox_facts_text(r->plan, r->sandbox, r->limits,
 		ward_seccomp_name(ward_fact_seccomp(r->plan->settings->seccomp)));
@@ -327,11 +293,14 @@ static int start(struct ward_running *r, struct ward_err *err)
 		ward_err_sys(err, -ENOMEM, "trail");
 		return WARD_EXIT_SETUP;
 	}
+	/* Whoever takes it says so: a record `take`. */
+	const bool prepared = r->options->prepared;
 	struct ward_record_start s = {.verb = "run",
 		.mode = r->plan->mode->word,
-		.argv = r->options->argv,
-		.env = &r->options->env,
-		.labels = &r->options->labels,
+		.argv = prepared ? NULL : r->options->argv,
+		.env = prepared ? NULL : &r->options->env,
+		.labels = prepared ? NULL : &r->options->labels,
+		.prepared = prepared,
 		.agent = r->options->stand_in,
 		.listens = ward_sandbox_listens(r->sandbox),
 		.sandbox_facts = text};
@@ -357,8 +326,14 @@ static int start(struct ward_running *r, struct ward_err *err)
 		r->options->say(leads);
 	if (e == 0)
 		e = ward_limits_helpers_in(r->limits, err);
-	if (e < 0 || ward_run_tokens(r, err) < 0)
-		return e < 0 ? WARD_EXIT_SETUP : WARD_EXIT_USAGE;
+	return e < 0 ? WARD_EXIT_SETUP : 0;
+}
+
+/* Starts the command. Returns 0, or the exit status that follows. */
+static int start(struct ward_running *r, struct ward_err *err)
+{
+	if (ward_run_tokens(r, err) < 0)
+		return WARD_EXIT_USAGE;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
 	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
 		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
@@ -366,7 +341,7 @@ static int start(struct ward_running *r, struct ward_err *err)
 	/* Before the command: a short one is over, and pid 1 with it, before we run again. */
 	if (r->plan->settings->net == WARD_NET_NONE && r->plan->mode->layers & WARD_LAYER_VIEW)
 		r->offline = ward_offline_open(ward_sandbox_pid(r->sandbox));
-	e = ward_mode_start(r->confined, err);
+	int e = ward_mode_start(r->confined, err);
 	if (e == -ENOENT && r->plan->image.fd >= 0)
 		ward_err_set(err, e, "%s: not found in the image %s", r->options->argv[0],
 			r->plan->image.name);
@@ -389,8 +364,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 		.cwd = r->plan->cwd,
 		.terminal = r->plan->settings->terminal,
 		.no_argv = ward_word_said(r->plan->settings->redact, WARD_REDACT_ARGV),
-		.apart = what_is_apart(r->plan),
-		.owner = command_uid(r->plan),
+		.apart = ward_running_apart(r->plan),
+		.owner = ward_running_uid(r->plan),
 		.file_size = r->plan->settings->file_size,
 		.per_command_ns = r->plan->settings->per_command_ns < r->plan->settings->command_ns
 					  ? r->plan->settings->per_command_ns
@@ -664,7 +639,28 @@ static void close_run(struct ward_running *r)
 	ward_listened_close(&r->listened);
 	ward_wallclock_close(&r->wallclock);
 	ward_environment_free(r->envp);
+	ward_run_warm_clear(r);
 	ward_run_project_forget(r);
+}
+
+static void run_command(struct ward_running *r, struct ward_err *err)
+{
+	int status = prove(r, err);
+	if (status == 0 && r->options->prepared) {
+		ward_sched_awake(false);
+		if (!ward_run_warm(r, err))
+			return;
+	}
+	if (status == 0)
+		status = start(r, err);
+	ward_sched_awake(false);
+	if (status == 0) {
+		ward_run_loop(r);
+		ward_run_asks_end(r);
+	} else {
+		r->status = status;
+		r->cause = "the command was not started";
+	}
 }
 
 int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
@@ -696,15 +692,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	int e = prepare(&r, err);
 	if (e == 0) {
-		int status = start(&r, err);
-		ward_sched_awake(false);
-		if (status == 0) {
-			ward_run_loop(&r);
-			ward_run_asks_end(&r);
-		} else {
-			r.status = status;
-			r.cause = "the command was not started";
-		}
+		run_command(&r, err);
 		finish(&r, ret_notes, err);
 	} else {
 		ward_record_not_started(&r.guard, err->text);

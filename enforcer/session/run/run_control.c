@@ -16,7 +16,7 @@
 #include "enforcer/session/run/run_glass.h"
 #include "enforcer/session/run/run_steps.h"
 
-static json_t *status_json(const struct ward_running *r)
+json_t *ward_run_status(const struct ward_running *r)
 {
 	char when[WARD_CLOCK_TEXT_MAX];
 	ward_clock_format(r->started_ns, when);
@@ -47,7 +47,7 @@ static json_t *status_json(const struct ward_running *r)
 
 static void on_status(void *arg, struct ward_control_request *q)
 {
-	ward_control_reply(q, status_json(arg));
+	ward_control_reply(q, ward_run_status(arg));
 }
 
 static void on_kill(void *arg, struct ward_control_request *q)

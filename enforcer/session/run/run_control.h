@@ -10,5 +10,8 @@
  */
 void ward_run_control(struct ward_running *r, unsigned rank);
 
+/* What the session tells about itself: an object, the caller's. */
+json_t *ward_run_status(const struct ward_running *r);
+
 /* Makes r->granting: from here on it can be given grants. -ENOMEM. */
 int ward_run_granting(struct ward_running *r) ward_must_check;

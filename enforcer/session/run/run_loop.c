@@ -18,6 +18,7 @@
 #include "enforcer/session/run/run_glass.h"
 #include "enforcer/session/run/run_control.h"
 #include "enforcer/session/run/run_panel.h"
+#include "enforcer/session/run/run_warm.h"
 #include "enforcer/session/terminal/detach.h"
 #include "enforcer/session/terminal/suspend.h"
 
@@ -468,6 +469,8 @@ static int watch_all(struct ward_running *r)
 		{TURN_TICKS, before_round, tick},
 	};
 	int e = ward_run_granting(r);
+	if (e == 0)
+		e = ward_run_warm_watch(r, TURN_SIGNALS);
 	ward_run_asks_watch(r, TURN_CONTROL);
 	ward_run_panel_begin(r, TURN_PANEL);
 	if (e == 0)

@@ -54,3 +54,27 @@ const struct ward_policy *ward_running_policy(const struct ward_running *r)
 {
 	return r->reload.current ? r->reload.current : r->plan->policy;
 }
+
+unsigned ward_running_apart(const struct ward_run_plan *p)
+{
+	return ward_given_apart(p->mode->guarantees, p->settings->net != WARD_NET_HOST);
+}
+
+uid_t ward_running_uid(const struct ward_run_plan *p)
+{
+	return p->id.root ? p->id.agent_uid : p->id.owner_uid;
+}
+
+int ward_running_relay(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_settings *s = r->plan->settings;
+	struct ward_relay_spec spec = {.flags = s->terminal ? WARD_RELAY_TERMINAL : 0,
+		.apart = ward_running_apart(r->plan),
+		.owner = ward_running_uid(r->plan)};
+	if (s->idle_ns != WARD_UNLIMITED && !ward_limits_idle_is_default(r->plan->policy))
+		spec.flags |= WARD_RELAY_COUNT;
+	int e = ward_relay_open(&spec, &r->relay, err);
+	if (e == 0 && s->file_size != WARD_UNLIMITED)
+		ward_relay_bound(r->relay, s->file_size);
+	return e;
+}

@@ -36,6 +36,7 @@
 #include "enforcer/session/terminal/relay.h"
 #include "enforcer/session/tree/executed.h"
 #include "enforcer/session/tree/git_heads.h"
+#include "enforcer/session/warm/taken.h"
 
 struct ward_running {
 	struct ward_run_plan *plan;
@@ -80,7 +81,10 @@ struct ward_running {
 	struct ward_reload reload;
 	struct ward_buf glass;		/* lines about break glass that are still to be said */
 	struct ward_granting *granting; /* NULL: nothing is served yet */
-	uint64_t started_ns;
+	uint64_t started_ns;	     /* CLOCK_REALTIME; of a prepared session: since it was taken */
+	struct ward_run_options now; /* of a prepared session, once it was taken: the options */
+	struct ward_warm_taken taken;
+	ward_pollset_id takers;
 	struct ward_executed_before *before[8]; /* WARD_POLICY_TREES_MAX; NULL: not looked at */
 	struct ward_git_heads git[8];		/* the branches then, of the same trees */
 	bool started;				/* the command, perhaps */
@@ -109,3 +113,9 @@ void ward_running_over(struct ward_running *r);
 void ward_running_kill(struct ward_running *r, int status, const char *cause);
 /* The policy that is in force now. */
 const struct ward_policy *ward_running_policy(const struct ward_running *r);
+/* What of the caller's 0, 1, 2 goes through pipes: a set of ward_given_apart. */
+unsigned ward_running_apart(const struct ward_run_plan *p);
+/* The command's user, as the host knows it. */
+uid_t ward_running_uid(const struct ward_run_plan *p);
+/* Makes r->relay of our 0, 1, 2. */
+int ward_running_relay(struct ward_running *r, struct ward_err *err) ward_must_check;
