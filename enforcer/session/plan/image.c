@@ -15,6 +15,7 @@
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
+#include "enforcer/session/plan/image_fetch.h"
 #include "enforcer/session/plan/shown.h"
 
 /* The session has its own there, so a mount of the host's is not seen. */
@@ -115,7 +116,12 @@ static int find_stored(struct ward_run_plan *p, const char *name, struct ward_er
 {
 	ward_cleanup(ward_image_clear) struct ward_image old = p->image;
 	p->image = WARD_IMAGE_INIT;
-	int r = ward_image_find(p->state, name, &p->image, err);
+	return ward_image_find(p->state, name, &p->image, err);
+}
+
+/* The owner can fix it: with another name, or with a pull. */
+static int not_stored(int r, struct ward_err *err)
+{
 	return r == -ENOENT || r == -ESTALE ? (err->code = -EINVAL) : r;
 }
 
@@ -164,7 +170,7 @@ static int find_named(struct ward_run_plan *p, const char *name, struct ward_err
 	ward_as_owner_end(&as);
 	if (r == 0 && packed) {
 		ward_cleanup_free char *real = ward_steal_ptr(&p->image.root);
-		return find_stored(p, real, err);
+		return not_stored(find_stored(p, real, err), err);
 	}
 	const struct place places[] = {{"state directory", p->state, false},
 		{"runtime directory", p->runtime, false}, {"policy directory", p->config, false},
@@ -183,7 +189,8 @@ const char *ward_plan_image_name(const struct ward_run_plan *p)
 									: s->image;
 }
 
-int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
+int ward_plan_image(
+	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	const char *name = ward_plan_image_name(p);
 	if (!name || strcmp(name, WARD_IMAGE_NONE) == 0)
@@ -198,6 +205,10 @@ int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 			name);
 	if (!ward_image_name_is_path(name)) {
 		int r = find_stored(p, name, err);
+		if (r == -ENOENT && p->settings->pull != WARD_PULL_NEVER &&
+			!ward_image_name_is_digest(name))
+			return ward_plan_image_fetch(o, p, name, err);
+		r = not_stored(r, err);
 		if (r == -EINVAL)
 			say_beside(p, name, err);
 		return r;

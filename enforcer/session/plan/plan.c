@@ -685,7 +685,7 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 	if (r == 0)
 		r = ward_places_check(p, err);
 	if (r == 0)
-		r = ward_plan_image(p, err);
+		r = ward_plan_image(o, p, err);
 	if (r == 0)
 		r = ward_places_check_ways(o, p, err);
 	if (r == 0)
