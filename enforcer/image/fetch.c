@@ -13,8 +13,7 @@
 /* What an engine has for a home and for its configuration. No session sees the store. */
 #define ENGINE_HOME ".engine"
 
-static int lock_fetches(
-	const struct ward_image_fetch *f, int store, int *ret, struct ward_err *err)
+static int lock_fetches(const struct ward_image_fetch *f, int store, int *ret, struct ward_err *err)
 {
 	int r = ward_image_store_lock(store, WARD_IMAGE_FETCHING, false, ret, err);
 	if (r != -EAGAIN)

@@ -68,7 +68,7 @@ struct ward_image_pull {
 	const char *name;    /* what it will be found by: a reference, or an absolute path */
 	const char *tag;     /* of several images in a layout, or NULL */
 	int input;	     /* an archive that was opened for reading, or a layout's directory */
-	bool keep;	     /* an image that has this name by now keeps it, and is what was asked for */
+	bool keep; /* an image that has this name by now keeps it, and is what was asked for */
 };
 
 /* Makes the store where there is none. */
@@ -80,9 +80,9 @@ int ward_image_pull(const struct ward_image_pull *p, struct ward_image *ret,
 
 struct ward_image_fetch {
 	const char *state;
-	const char *program; /* path of wardfs-image */
-	const char *name;    /* a reference */
-	bool registry;	     /* skopeo may ask a registry for what the engines lack */
+	const char *program;	       /* path of wardfs-image */
+	const char *name;	       /* a reference */
+	bool registry;		       /* skopeo may ask a registry for what the engines lack */
 	void (*say)(const char *text); /* what is waited for; NULL: nobody is told */
 };
 

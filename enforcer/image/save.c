@@ -74,7 +74,8 @@ void ward_image_engines(bool registry, struct ward_buf *b)
 
 /* --- the environment --- */
 
-/* The caller's, or where podman looks without it. NULL: there is none; *ret_made is the caller's. */
+/* The caller's, or where podman looks without it. NULL: there is none; *ret_made is the caller's.
+ */
 static const char *value_of(const struct variable *v, const char *alone, char **ret_made)
 {
 	const char *value = getenv(v->name), *home = getenv("HOME");
@@ -109,8 +110,8 @@ static int make_environment(const char *alone, char *envp[COUNT(passed) + 2])
 }
 
 /* What decides at the place that a variable names. */
-static int call_for(const struct variable *v, ward_image_place_fn fn, void *user,
-	struct ward_err *err)
+static int call_for(
+	const struct variable *v, ward_image_place_fn fn, void *user, struct ward_err *err)
 {
 	static const char socket[] = "unix://";
 	ward_cleanup_free char *made = NULL, *below = NULL;
@@ -190,8 +191,8 @@ static int run(const struct engine *e, const char *program, const struct ward_im
 }
 
 /* 0, or why this one has no such image. */
-static int save(const struct engine *e, const struct ward_image_save *s, int *ret_fd,
-	struct ward_err *err)
+static int save(
+	const struct engine *e, const struct ward_image_save *s, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	char program[PATH_MAX];
@@ -221,8 +222,8 @@ static bool is_meant(const struct engine *e, const struct ward_image_save *s)
 	return s->engine ? strcmp(e->word, s->engine) == 0 : s->registry || !e->registry;
 }
 
-int ward_image_save(const struct ward_image_save *s, int *ret_fd, const char **ret_engine,
-	struct ward_err *err)
+int ward_image_save(
+	const struct ward_image_save *s, int *ret_fd, const char **ret_engine, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
 	int r = ward_image_name_is_path(s->name) ? -EINVAL : ward_image_name_check(s->name, err);

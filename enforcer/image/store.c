@@ -64,8 +64,7 @@ int ward_image_store_open(const char *state, bool make, int *ret_fd, struct ward
 	return 0;
 }
 
-int ward_image_store_lock(
-	int store, const char *name, bool wait, int *ret_fd, struct ward_err *err)
+int ward_image_store_lock(int store, const char *name, bool wait, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_fd int fd =
 		openat(store, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

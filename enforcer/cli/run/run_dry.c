@@ -75,8 +75,8 @@ static json_t *mounts(const struct ward_run_plan *p)
 	if (p->image.fd >= 0)
 		json_array_append_new(all, bind(p->image.root, "of the image, read-only, at /"));
 	else if (p->image_fetched)
-		json_array_append_new(all,
-			bind(p->image.name, "of an image that the run would fetch, at /"));
+		json_array_append_new(
+			all, bind(p->image.name, "of an image that the run would fetch, at /"));
 	for (size_t i = 0; i < n; i++)
 		if (!has_image(p) || ward_program_made_inside(own[i]))
 			json_array_append_new(

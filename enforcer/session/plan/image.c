@@ -189,8 +189,7 @@ const char *ward_plan_image_name(const struct ward_run_plan *p)
 									: s->image;
 }
 
-int ward_plan_image(
-	const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+int ward_plan_image(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
 {
 	const char *name = ward_plan_image_name(p);
 	if (!name || strcmp(name, WARD_IMAGE_NONE) == 0)
@@ -204,10 +203,14 @@ int ward_plan_image(
 			"[process] exec lists programs of this host, but [system] image = %s shows others; nothing was started; fix: remove one of them (--image none)",
 			name);
 	if (!ward_image_name_is_path(name)) {
-		int r = find_stored(p, name, err);
+		struct ward_err why = WARD_ERR_INIT;
+		int r = find_stored(p, name, &why);
 		if (r == -ENOENT && p->settings->pull != WARD_PULL_NEVER &&
 			!ward_image_name_is_digest(name))
 			return ward_plan_image_fetch(o, p, name, err);
+		if (r == 0)
+			return 0;
+		*err = why;
 		r = not_stored(r, err);
 		if (r == -EINVAL)
 			say_beside(p, name, err);

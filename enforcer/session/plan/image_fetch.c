@@ -28,10 +28,9 @@ static int check(const struct ward_run_options *o, const struct ward_run_plan *p
 	if (r < 0)
 		return r;
 	ward_image_engines(registry, &engines);
-	return engines.len
-		       ? 0
-		       : ward_err_set(err, -ENOENT, "this host has neither docker nor podman%s",
-				 registry ? " nor skopeo" : "");
+	return engines.len ? 0
+			   : ward_err_set(err, -ENOENT, "this host has neither docker nor podman%s",
+				     registry ? " nor skopeo" : "");
 }
 
 static int fetch(const struct ward_run_options *o, struct ward_run_plan *p, const char *name,
@@ -75,11 +74,11 @@ int ward_plan_image_fetch(const struct ward_run_options *o, struct ward_run_plan
 	const char *name, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
-	int r = fetch(o, p, name, err);
-	if (r == 0)
+	/* Its own: on the way the store says once more that it has no such image. */
+	struct ward_err why = WARD_ERR_INIT;
+	if (fetch(o, p, name, &why) == 0)
 		return 0;
-	const struct ward_err was = *err;
 	return ward_err_set(err, -EIO,
 		"cannot fetch the image %s: %s; nothing was started; fix: wardfs image pull %s",
-		name, was.text, ward_shell_quoted(&word, name));
+		name, why.text, ward_shell_quoted(&word, name));
 }

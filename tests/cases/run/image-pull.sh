@@ -11,7 +11,7 @@ store=$XDG_STATE_HOME/wardfs/images
 work=$WARD_TMP/work
 project "$work"
 chmod 755 "$WARD_TMP"
-for kind in docker plain; do
+for kind in docker plain podman; do
 	python3 "$WARD_SRC/tests/cases/run/lib/images.py" $kind "$WARD_TMP/$kind"
 done
 tar -C "$WARD_TMP/plain" -cf "$WARD_TMP/other" .
@@ -68,11 +68,11 @@ has "$ERR" 'wardfs image pull team/app:1'
 expect 2 with "$WARDFS" run --image team/app:1 -- true
 [ ! -e "$WARD_TMP/asked" ] || fail 'an engine was asked by default'
 # A project's file has no such say.
-printf 'version = 1\n[container]\npull = missing\n' >.wardfs
+printf '[policy]\nversion = 1\n[container]\npull = missing\n' >.wardfs.policy
 expect 2 with "$WARDFS" run --image team/app:1 -- true
-has "$ERR" 'pull'
+has "$ERR" 'a project file cannot contain [container]'
 [ ! -e "$WARD_TMP/asked" ] || fail 'a project had an engine asked'
-rm .wardfs
+rm .wardfs.policy
 
 # A dry run says it, and does not do it.
 policy missing
@@ -172,6 +172,7 @@ expect 0 run --session fetched --image team/app:1 -- cat /etc/os-release
 has "$OUT" the-image
 has "$ERR" 'the image team/app:1 is not in the store; fetching it ([container] pull = missing)'
 has "$ERR" 'fetched the image team/app:1 from docker: sha256:'
+hasnt "$ERR" 'fix:'
 [ "$(cat "$WARD_TMP/asked")" = "image
 save
 team/app:1" ] || fail "what the engine was asked: $(cat "$WARD_TMP/asked")"
@@ -185,6 +186,11 @@ cp "$WARD_TMP/other" "$WARD_TMP/has"
 expect 0 run --image team/app:1 -- cat /etc/os-release
 hasnt "$ERR" fetch
 [ ! -e "$WARD_TMP/asked" ] || fail 'an engine was asked for an image that is there'
+
+# As podman writes an archive, with an old name for each layer.
+expect 0 "$WARDFS" image pull "$WARD_TMP/podman"
+[ "$OUT" = "$digest" ] || fail "podman's archive: $OUT"
+expect 0 "$WARDFS" image rm "$WARD_TMP/podman"
 
 # The image's own command, and a policy that names the image.
 expect 0 "$WARDFS" image rm team/app:1
