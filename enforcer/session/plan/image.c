@@ -15,7 +15,6 @@
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
 #include "enforcer/session/owner/project.h"
-#include "enforcer/session/plan/image_fetch.h"
 #include "enforcer/session/plan/shown.h"
 
 /* The session has its own there, so a mount of the host's is not seen. */
@@ -189,7 +188,7 @@ const char *ward_plan_image_name(const struct ward_run_plan *p)
 									: s->image;
 }
 
-int ward_plan_image(const struct ward_run_options *o, struct ward_run_plan *p, struct ward_err *err)
+int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 {
 	const char *name = ward_plan_image_name(p);
 	if (!name || strcmp(name, WARD_IMAGE_NONE) == 0)
@@ -207,7 +206,7 @@ int ward_plan_image(const struct ward_run_options *o, struct ward_run_plan *p, s
 		int r = find_stored(p, name, &why);
 		if (r == -ENOENT && p->settings->pull != WARD_PULL_NEVER &&
 			!ward_image_name_is_digest(name))
-			return ward_plan_image_fetch(o, p, name, err);
+			return 1;
 		if (r == 0)
 			return 0;
 		*err = why;

@@ -18,6 +18,8 @@ tar -C "$WARD_TMP/plain" -cf "$WARD_TMP/other" .
 cd "$work" || exit 1
 export HOME="$WARD_TMP/home"
 mkdir "$HOME" "$WARD_TMP/engines"
+sed -e '/:4711:/d' /etc/passwd >"$WARD_TMP/passwd"
+echo "tbob:x:4711:4711::$WARD_TMP/bob:/bin/sh" >>"$WARD_TMP/passwd"
 
 # Engines of the host, as strangers to wardfs: what they were asked, and what would steer them.
 cat >"$WARD_TMP/engines/docker" <<END
@@ -52,7 +54,8 @@ policy() {
 # shellcheck disable=SC2016 # the shell that is started expands it
 in_place() {
 	exec unshare --mount --propagation private \
-		sh -c 'mount --bind "$0" /usr/local/bin && exec "$@"' "$WARD_TMP/engines" "$@"
+		sh -c 'mount --bind "$0" /usr/local/bin && mount --bind "$WARD_TMP/passwd" /etc/passwd &&
+			exec "$@"' "$WARD_TMP/engines" "$@"
 }
 with() {
 	(in_place "$@")
@@ -284,3 +287,21 @@ while kill -0 "$engine" 2>/dev/null; do
 done
 rm "$WARD_TMP/slow"
 expect 0 run --image team/app:1 -- true
+
+echo "--- root's engine is not asked for what another user's policy names"
+expect 0 "$WARDFS" image rm team/app:1
+: >"$WARD_TMP/asked"
+project "$WARD_TMP/bob/p"
+projects=$WARD_TMP/bob/.config/wardfs/projects
+mkdir -p "$projects"
+name=$(printf '%s' "${WARD_TMP#/}/bob/p" | sed 's/-/\\x2d/g; s,/,-,g')
+cp "$WARD_TMP/p" "$projects/$name.policy"
+chown -R 4711:4711 "$WARD_TMP/bob"
+cd "$WARD_TMP/bob/p"
+unset XDG_CONFIG_HOME SUDO_UID SUDO_GID SUDO_USER
+expect 125 with "$WARDFS" run --image team/app:1 -- true
+has "$ERR" 'for the policy of another user (tbob), root fetches nothing'
+[ ! -s "$WARD_TMP/asked" ] || fail "root's engine was asked"
+# Control: under a policy that root names.
+expect 0 run --image team/app:1 -- true
+[ -s "$WARD_TMP/asked" ] || fail 'control: no engine was asked'
