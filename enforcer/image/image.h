@@ -68,6 +68,7 @@ struct ward_image_pull {
 	const char *name;    /* what it will be found by: a reference, or an absolute path */
 	const char *tag;     /* of several images in a layout, or NULL */
 	int input;	     /* an archive that was opened for reading, or a layout's directory */
+	bool keep; /* an image that has this name by now keeps it, and is what was asked for */
 };
 
 /* Makes the store where there is none. */
@@ -76,6 +77,22 @@ int ward_image_store_make(const char *state, struct ward_err *err) ward_must_che
 /* Unpacks it, unless it is in the store already. Fills *ret, the caller's, as ward_image_find(). */
 int ward_image_pull(const struct ward_image_pull *p, struct ward_image *ret,
 	struct ward_err *err) ward_must_check;
+
+struct ward_image_fetch {
+	const char *state;
+	const char *program;	       /* path of wardfs-image */
+	const char *name;	       /* a reference */
+	bool registry;		       /* skopeo may ask a registry for what the engines lack */
+	void (*say)(const char *text); /* what is waited for; NULL: nobody is told */
+};
+
+/*
+ * For a run: has an engine of the host save the image, and adds it, unless the store has one of
+ * that name; none is ever replaced. Fetches wait for each other. *ret_engine: the word of the
+ * engine, static; NULL: the image was there. Fills *ret, the caller's, as ward_image_find().
+ */
+int ward_image_fetch(const struct ward_image_fetch *f, struct ward_image *ret,
+	const char **ret_engine, struct ward_err *err) ward_must_check;
 
 /*
  * Takes the name away, and with the last one the image; of a digest all names. -EBUSY: a session

@@ -239,10 +239,12 @@ int ward_image_pull(const struct ward_image_pull *p, struct ward_image *ret, str
 	size_t left = 0;
 	int r = ward_image_store_open(p->state, true, &store, err);
 	if (r == 0)
-		r = ward_image_store_lock(store, &lock, err);
+		r = ward_image_store_lock(store, WARD_IMAGE_LOCK, true, &lock, err);
 	if (r == 0)
 		r = remove_left(store, &left, err);
 	if (r < 0)
+		return r;
+	if (p->keep && (r = ward_image_find(p->state, p->name, ret, err)) != -ENOENT)
 		return r;
 	snprintf(own, sizeof(own), WARD_IMAGE_NEW "%ld", (long)getpid());
 	r = pull(store, p, own, ret, err);
@@ -315,7 +317,7 @@ int ward_image_remove(const char *state, const char *name, struct ward_err *err)
 	bool others = false;
 	int r = ward_image_store_open(state, false, &store, err);
 	if (r == 0)
-		r = ward_image_store_lock(store, &lock, err);
+		r = ward_image_store_lock(store, WARD_IMAGE_LOCK, true, &lock, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	ward_image_ref_file(name, file);
@@ -350,7 +352,7 @@ int ward_image_prune(const char *state, size_t *ret, struct ward_err *err)
 		return 0;
 	}
 	if (r == 0)
-		r = ward_image_store_lock(store, &lock, err);
+		r = ward_image_store_lock(store, WARD_IMAGE_LOCK, true, &lock, err);
 	if (r == 0)
 		r = remove_left(store, &n, err);
 	int list = r < 0 ? -1 : openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -64,13 +64,13 @@ int ward_image_store_open(const char *state, bool make, int *ret_fd, struct ward
 	return 0;
 }
 
-int ward_image_store_lock(int store, int *ret_fd, struct ward_err *err)
+int ward_image_store_lock(int store, const char *name, bool wait, int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup_fd int fd =
-		openat(store, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(store, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ward_err_sys(err, -errno, "lock the store of images");
-	while (flock(fd, LOCK_EX) < 0)
+	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0)
 		if (errno != EINTR)
 			return ward_err_sys(err, -errno, "lock the store of images");
 	*ret_fd = ward_steal_fd(&fd);

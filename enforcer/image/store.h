@@ -3,6 +3,8 @@
  * The store, private to this folder:
  *
  *   images/.lock          held by a process that adds or removes
+ *   images/.fetching      held by a run that fetches an image
+ *   images/.engine/       what its engine has for a home; empty
  *   images/.new-PID/      being unpacked; of nobody alive while the lock is free
  *   images/HEX/rootfs/    an image, by its digest; never changed
  *   images/HEX/image.json what it says of itself; locked shared by each session that uses it
@@ -25,8 +27,14 @@
 /* STATE/images; made, where make says so. -ENOENT without text: there is none. */
 int ward_image_store_open(
 	const char *state, bool make, int *ret_fd, struct ward_err *err) ward_must_check;
-/* Waits for a process that adds or removes. *ret_fd: the lock, the caller's. */
-int ward_image_store_lock(int store, int *ret_fd, struct ward_err *err) ward_must_check;
+#define WARD_IMAGE_LOCK ".lock"
+#define WARD_IMAGE_FETCHING ".fetching"
+/*
+ * Waits for a process that has the lock of this name. *ret_fd: the lock, the caller's. wait false:
+ * -EAGAIN instead.
+ */
+int ward_image_store_lock(
+	int store, const char *name, bool wait, int *ret_fd, struct ward_err *err) ward_must_check;
 /* A file of ours in one piece: written beside, then renamed. */
 int ward_image_store_write(
 	int dir, const char *name, const char *text, struct ward_err *err) ward_must_check;

@@ -31,6 +31,8 @@
 #define HOME(X) X(WARD_HOME_NONE, "none") X(WARD_HOME_TMPFS, "tmpfs") \
 	X(WARD_HOME_PROJECT, "project")
 #define VIEW(X) X(WARD_VIEW_MINIMAL, "minimal") X(WARD_VIEW_READONLY, "readonly")
+#define PULL(X) X(WARD_PULL_NEVER, "never") X(WARD_PULL_MISSING, "missing") \
+	X(WARD_PULL_REGISTRY, "registry")
 #define SECCOMP(X) X(WARD_LIST_NO_EXEC, "no-exec") X(WARD_LIST_STRICT, "strict") \
 	X(WARD_LIST_DEFAULT, "default")
 #define PYTHON(X) X(WARD_PYTHON_RESTRICTED, "restricted") X(WARD_PYTHON_ANY, "any")
@@ -53,6 +55,7 @@ TIED(hardlinks, ward_hardlinks, HARDLINKS)
 TIED(changes, ward_changes, CHANGES)
 TIED(home, ward_home, HOME)
 TIED(view, ward_view, VIEW)
+TIED(pull, ward_pull, PULL)
 TIED(seccomp, ward_seccomp_list, SECCOMP)
 TIED(python, ward_python, PYTHON)
 TIED(net, ward_net, NET)
@@ -68,8 +71,7 @@ TIED(audit_writer, ward_audit_writer, WRITER)
 /* Of two words the second one is true. */
 static const char *const flag[] = {"no", "yes", NULL};
 static const char *const require[] = {"yes", "where-available", NULL};
-/* No enum stands for these: nothing but the last is ready. */
-static const char *const pull[] = {"missing", "never", NULL};
+/* No enum stands for this: nothing but the last is ready. */
 static const char *const keep_container[] = {"no", "yes", NULL};
 
 /* clang-format off */
@@ -257,9 +259,10 @@ const struct ward_key ward_keys[] = {
 		"Without it: the first of these that the host has (docs/containers.md)."),
 	KEY(CONTAINER, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(container_image),
 		"The image of the container. In mode `docker` it takes the place of `[system] image`."),
-	WORD(CONTAINER, "pull", pull, MIN, FROM_HOST, NO, WARD_READY_NONE, "never", NOWHERE,
-		"Whether a run may fetch an image that this host lacks. `missing` is refused: `wardfs "
-		"image pull` fetches."),
+	WORD(CONTAINER, "pull", pull, MIN, FROM_HOST, NO, ALL, "never", INTO(pull),
+		"What a run does if its image is not in the store: it stops (`never`), or takes the "
+		"image from docker or podman (`missing`), else with skopeo from a registry "
+		"(`registry`). Also for `[system] image` (docs/images.md)."),
 	WORD(CONTAINER, "rm", keep_container, MIN, FROM_HOST, NO, WARD_READY_NONE, "yes", NOWHERE,
 		"The container goes with the session. `no` is refused: nothing outlives a session."),
 	LIST(ENV, "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),

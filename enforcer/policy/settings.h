@@ -28,6 +28,8 @@ enum ward_home { WARD_HOME_NONE = 0, WARD_HOME_TMPFS, WARD_HOME_PROJECT };
 enum ward_net { WARD_NET_NONE = 0, WARD_NET_ALLOWLIST, WARD_NET_PROXY, WARD_NET_HOST };
 enum ward_sni { WARD_SNI_REQUIRE = 0, WARD_SNI_LOG, WARD_SNI_OFF };
 enum ward_view { WARD_VIEW_MINIMAL = 0, WARD_VIEW_READONLY };
+/* What a run does about an image that the store lacks. */
+enum ward_pull { WARD_PULL_NEVER = 0, WARD_PULL_MISSING, WARD_PULL_REGISTRY };
 enum ward_audit_log { WARD_LOG_IO = 0, WARD_LOG_OPENS, WARD_LOG_DENIALS };
 enum ward_audit_hash { WARD_HASH_ALL = 0, WARD_HASH_WRITES, WARD_HASH_NONE };
 enum ward_audit_sync { WARD_SYNC_RECORD = 0, WARD_SYNC_BATCH, WARD_SYNC_CLOSE };
@@ -146,6 +148,7 @@ struct ward_settings {
 	/* [container], for a mode with an engine */
 	char *engine;	       /* a word or an absolute path; NULL: the first that works */
 	char *container_image; /* as image; NULL: that */
+	enum ward_pull pull;   /* in each mode with images */
 
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */

@@ -9,8 +9,8 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/doctor/doctor.h"
-#include "enforcer/cli/base/image_save.h"
 #include "enforcer/image/image.h"
+#include "enforcer/image/save.h"
 #include "enforcer/session/guard/helper.h"
 
 static int count(void *user, const struct ward_image *x)
@@ -37,7 +37,7 @@ void ward_check_images(struct ward_check *c)
 		geteuid(), secure_getenv("XDG_STATE_HOME"), secure_getenv("HOME"), &state, &err);
 	if (r == 0)
 		r = ward_image_each(state, count, &n, &err);
-	ward_image_engines(&engines);
+	ward_image_engines(true, &engines);
 	if (r < 0)
 		ward_check_say(c, WARD_CHECK_UNUSABLE,
 			"wardfs image list says more; without it only directories can be images",

@@ -21,8 +21,8 @@
 #include "enforcer/cli/base/cli.h"
 #include "enforcer/cli/base/say.h"
 #include "enforcer/cli/base/verbs.h"
-#include "enforcer/cli/base/image_save.h"
 #include "enforcer/image/image.h"
+#include "enforcer/image/save.h"
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/guard/helper.h"
 #include "enforcer/session/owner/exit_status.h"
@@ -171,6 +171,20 @@ static void say_pulled(const struct ward_image *x)
 					: "devices, pipes or sockets were");
 }
 
+static int save(const struct args *a, const char *state, int *ret_fd, struct ward_err *err)
+{
+	const struct ward_image_save s = {.name = a->image, .engine = a->from, .dir = state};
+	const char *engine = NULL;
+	int r = ward_image_save(&s, ret_fd, &engine, err);
+	if (r == -ENOENT) {
+		const struct ward_err was = *err;
+		ward_err_set(err, r,
+			"%s. You can also pull an archive of docker save or skopeo copy: wardfs image pull ./FILE.tar",
+			was.text);
+	}
+	return r;
+}
+
 static int pull(const struct args *a, struct ward_image *ret, struct ward_err *err)
 {
 	ward_cleanup_free char *state = NULL;
@@ -193,7 +207,7 @@ static int pull(const struct args *a, struct ward_image *ret, struct ward_err *e
 		r = ward_image_store_make(state, err);
 		if (r < 0)
 			return r;
-		r = ward_image_save(a->from, a->image, state, &fd, err);
+		r = save(a, state, &fd, err);
 	}
 	if (r < 0)
 		return r;

@@ -54,6 +54,12 @@ static json_t *bind(const char *path, const char *what)
 		lstat(path, &st) == 0);
 }
 
+/* Its programs are not those of the host. */
+static bool has_image(const struct ward_run_plan *p)
+{
+	return p->image.fd >= 0 || p->image_fetched;
+}
+
 /* What is seen besides the trees. */
 static json_t *mounts(const struct ward_run_plan *p)
 {
@@ -63,14 +69,17 @@ static json_t *mounts(const struct ward_run_plan *p)
 		json_array_append_new(all, bind("/", "the host, as it is"));
 		return all;
 	}
-	if (p->settings->view == WARD_VIEW_READONLY && p->image.fd < 0)
+	if (p->settings->view == WARD_VIEW_READONLY && !has_image(p))
 		json_array_append_new(all,
 			bind("/", "the host, read-only, without homes, credentials and sockets"));
 	size_t n = ward_sandbox_own_paths(own);
 	if (p->image.fd >= 0)
 		json_array_append_new(all, bind(p->image.root, "of the image, read-only, at /"));
+	else if (p->image_fetched)
+		json_array_append_new(
+			all, bind(p->image.name, "of an image that the run would fetch, at /"));
 	for (size_t i = 0; i < n; i++)
-		if (p->image.fd < 0 || ward_program_made_inside(own[i]))
+		if (!has_image(p) || ward_program_made_inside(own[i]))
 			json_array_append_new(
 				all, bind(own[i], ward_program_made_inside(own[i])
 							  ? "of the session, in memory or made up"
@@ -218,9 +227,9 @@ static int environment(const struct ward_run_plan *p, const struct ward_run_opti
 		.proxied = p->settings->net == WARD_NET_ALLOWLIST ||
 			   p->settings->net == WARD_NET_PROXY,
 		.offline = p->settings->net == WARD_NET_NONE,
-		.ca = p->image.fd < 0 ? p->ca : NULL,
+		.ca = has_image(p) ? NULL : p->ca,
 		.pwd = p->pwd ? p->pwd : p->cwd,
-		.of_image = p->image.fd >= 0,
+		.of_image = has_image(p),
 		.image = p->image.env,
 		.trust = ward_environment_trust(&p->id, o->policy)};
 	ward_cleanup(ward_buf_clear) struct ward_buf note = WARD_BUF_INIT;
@@ -333,7 +342,9 @@ static void describe(const struct ward_run_plan *p, json_t *o)
 	json_t *untried = json_array();
 	json_array_append_new(untried, json_string("writing a trail into the state directory"));
 	json_array_append_new(untried, json_string("the probes from inside, before the command"));
-	if (p->image.fd >= 0)
+	if (p->image_fetched)
+		json_array_append_new(untried, json_string("fetching the image"));
+	if (has_image(p))
 		json_array_append_new(untried, json_string("finding the command in the image"));
 	if (p->settings->anchors.n)
 		json_array_append_new(
@@ -360,7 +371,7 @@ static int look(const struct ward_run_plan *p, const struct ward_run_options *o,
 	if (r == 0)
 		r = describe_command(p, o, envp, out, &command, err);
 	int status = r < 0 ? status_of(r, false) : 0;
-	if (r == 0 && p->image.fd < 0) {
+	if (r == 0 && !has_image(p)) {
 		const char *name = command.argv ? command.argv[0] : o->argv[0];
 		r = find_program(p, name, envp, out, err);
 		status = r < 0 ? status_of(r, true) : 0;

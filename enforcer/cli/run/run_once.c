@@ -303,6 +303,9 @@ static int take_command(struct prepared *p, struct ward_err *err)
 	struct ward_image *x = &p->plan.image;
 	if (!p->o.of_image)
 		return 0;
+	/* It says so when it is here. */
+	if (p->plan.image_fetched)
+		return 0;
 	if (x->fd < 0 || !x->argv || !x->argv[0])
 		return ward_err_set(err, -EINVAL,
 			"the image has no command of its own; give one: wardfs run --image IMAGE -- CMD");
@@ -323,7 +326,7 @@ static int name_program(struct prepared *p, struct ward_err *err)
 	if (r < 0 || !ward_agent_say(&p->agent, &p->plan))
 		return r;
 	/* That is the host's, and an image has its own. */
-	if (p->plan.image.fd >= 0)
+	if (p->plan.image.fd >= 0 || p->plan.image_fetched)
 		return 0;
 	size_t n = 0;
 	while (p->o.argv[n])

@@ -90,6 +90,16 @@ static int copy_out(
 		       : ward_err_set(err, -EBADMSG, "the archive: %s", archive_error_string(a));
 }
 
+/*
+ * podman and skopeo write ID/layer.tar as a link to each layer, for readers from before there was
+ * manifest.json, which names the layer itself. Left out, so nothing is found by it.
+ */
+static bool is_old_name(struct archive_entry *e, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	return S_ISLNK(archive_entry_mode(e)) && slash && strcmp(slash, "/layer.tar") == 0;
+}
+
 static int take_member(struct archive *a, struct archive_entry *e, struct unpack_source *s,
 	uint64_t *total, struct ward_err *err)
 {
@@ -98,7 +108,7 @@ static int take_member(struct archive *a, struct archive_entry *e, struct unpack
 	int r = given ? unpack_name(given, name, err)
 		      : ward_err_set(
 				err, -EINVAL, "the archive contains a name that is not valid text");
-	if (r < 0 || S_ISDIR(archive_entry_mode(e)))
+	if (r < 0 || S_ISDIR(archive_entry_mode(e)) || is_old_name(e, name))
 		return r;
 	if (!S_ISREG(archive_entry_mode(e)) || archive_entry_hardlink(e))
 		return ward_err_set(err, -EINVAL,

@@ -115,7 +115,12 @@ static int find_stored(struct ward_run_plan *p, const char *name, struct ward_er
 {
 	ward_cleanup(ward_image_clear) struct ward_image old = p->image;
 	p->image = WARD_IMAGE_INIT;
-	int r = ward_image_find(p->state, name, &p->image, err);
+	return ward_image_find(p->state, name, &p->image, err);
+}
+
+/* The owner can fix it: with another name, or with a pull. */
+static int not_stored(int r, struct ward_err *err)
+{
 	return r == -ENOENT || r == -ESTALE ? (err->code = -EINVAL) : r;
 }
 
@@ -164,7 +169,7 @@ static int find_named(struct ward_run_plan *p, const char *name, struct ward_err
 	ward_as_owner_end(&as);
 	if (r == 0 && packed) {
 		ward_cleanup_free char *real = ward_steal_ptr(&p->image.root);
-		return find_stored(p, real, err);
+		return not_stored(find_stored(p, real, err), err);
 	}
 	const struct place places[] = {{"state directory", p->state, false},
 		{"runtime directory", p->runtime, false}, {"policy directory", p->config, false},
@@ -197,7 +202,15 @@ int ward_plan_image(struct ward_run_plan *p, struct ward_err *err)
 			"[process] exec lists programs of this host, but [system] image = %s shows others; nothing was started; fix: remove one of them (--image none)",
 			name);
 	if (!ward_image_name_is_path(name)) {
-		int r = find_stored(p, name, err);
+		struct ward_err why = WARD_ERR_INIT;
+		int r = find_stored(p, name, &why);
+		if (r == -ENOENT && p->settings->pull != WARD_PULL_NEVER &&
+			!ward_image_name_is_digest(name))
+			return 1;
+		if (r == 0)
+			return 0;
+		*err = why;
+		r = not_stored(r, err);
 		if (r == -EINVAL)
 			say_beside(p, name, err);
 		return r;

@@ -10,7 +10,8 @@
 /* What the policy of p names, of the key that counts in its mode; NULL: nothing. Borrowed. */
 const char *ward_plan_image_name(const struct ward_run_plan *p);
 /*
- * Fills p->image where the policy names one; after p->spots. -EINVAL for what the owner can fix in
+ * Fills p->image where the policy names one; after p->spots. 1: the store lacks it, and the policy
+ * says that the run fetches it (image_fetch.h). -EINVAL for what the owner can fix in
  * the policy or command line, -ENOTSUP for what the mode or another key rules out.
  */
 int ward_plan_image(struct ward_run_plan *p, struct ward_err *err) ward_must_check;

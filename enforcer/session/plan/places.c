@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/way.h"
+#include "enforcer/image/save.h"
 #include "enforcer/policy/explain.h"
 #include "enforcer/policy/image_name.h"
 #include "enforcer/session/owner/as_owner.h"
@@ -490,6 +491,24 @@ int ward_places_check_ways(
 		ward_as_owner_end(&as);
 	}
 	return r;
+}
+
+/* ward_image_place_fn */
+static int check_engine(void *user, const char *variable, const char *path, struct ward_err *err)
+{
+	const struct ward_run_plan *p = user;
+	/* A directory that is missing could be made meanwhile. */
+	int r = variable ? check(p, "engine's place", variable, path, CHANGE, err) : 0;
+	return r < 0 ? r
+		     : check_way(p, variable ? variable : "the engine", path,
+			       variable ? "an engine of this host would use it"
+					: "this host would run it",
+			       err);
+}
+
+int ward_places_check_engines(const struct ward_run_plan *p, bool registry, struct ward_err *err)
+{
+	return ward_image_places(registry, check_engine, (void *)(uintptr_t)p, err);
 }
 
 typedef int (*place_fn)(void *user, const char *what, const char *variable, const char *path,

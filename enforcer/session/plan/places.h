@@ -19,6 +19,13 @@ int ward_places_check(const struct ward_run_plan *p, struct ward_err *err) ward_
 int ward_places_guard(struct ward_run_plan *p, struct ward_err *err) ward_must_check;
 
 /*
+ * What decides what the engines do that fetch an image for a run (image/save.h): nothing of it may
+ * be in the agent's reach. -EPERM names the place, the tree and the way out.
+ */
+int ward_places_check_engines(
+	const struct ward_run_plan *p, bool registry, struct ward_err *err) ward_must_check;
+
+/*
  * What the plan and the command line name: a symbolic link on the way to it that a session can
  * change, and that leads out of its tree, would be the agent's choice of what the session gets; an
  * anchor that a session can change, of what this host runs. -EPERM names the link and the way out.

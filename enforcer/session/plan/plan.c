@@ -29,6 +29,7 @@
 #include "enforcer/session/owner/session_place.h"
 #include "enforcer/session/plan/trees_say.h"
 #include "enforcer/session/plan/image.h"
+#include "enforcer/session/plan/image_fetch.h"
 #include "enforcer/session/plan/ca_files.h"
 #include "enforcer/session/plan/lifts.h"
 #include "enforcer/session/plan/places.h"
@@ -686,6 +687,8 @@ static int make(const struct ward_run_options *o, struct ward_run_plan *p, struc
 		r = ward_places_check(p, err);
 	if (r == 0)
 		r = ward_plan_image(p, err);
+	if (r > 0)
+		r = ward_plan_image_fetch(o, p, ward_plan_image_name(p), err);
 	if (r == 0)
 		r = ward_places_check_ways(o, p, err);
 	if (r == 0)

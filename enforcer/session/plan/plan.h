@@ -93,8 +93,9 @@ struct ward_run_plan {
 	struct ward_weighed *weighed;	      /* for mode auto, owned, or NULL (weigh.h) */
 	struct ward_mode_found found;	      /* the mode's runtime on the host */
 	struct ward_image image;	      /* fd -1: none, the host's programs */
-	uint32_t allow_missing;		      /* set of WARD_GUARANTEE_BIT() */
-	struct ward_run_plan_tree trees[8];   /* WARD_POLICY_TREES_MAX */
+	bool image_fetched; /* of a dry run: the run would fetch the image, so .image has none */
+	uint32_t allow_missing;		    /* set of WARD_GUARANTEE_BIT() */
+	struct ward_run_plan_tree trees[8]; /* WARD_POLICY_TREES_MAX */
 	size_t n_trees;
 	enum ward_changes changes;    /* of all trees that are directories of the host */
 	struct ward_tree_spots spots; /* of the trees; empty where the host is in plain view */

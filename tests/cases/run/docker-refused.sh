@@ -35,9 +35,6 @@ has "$ERR" 'socket of an engine'
 policy '[tree /host]\nsource = /\nat = none'
 expect 2 "$WARDFS" run -p "$WARD_TMP/p.policy" -- true
 has "$ERR" 'the whole host or home'
-policy '[container]\npull = missing'
-expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" -- true
-has "$ERR" 'pull'
 policy '[container]\nrm = no'
 expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" -- true
 has "$ERR" 'rm'

@@ -95,11 +95,12 @@ class Layout:
                                              "manifests": manifests}).encode())
 
 
-def docker(out, layers, config=None, swap=False):
-    """An archive as `docker save` writes it."""
+def docker(out, layers, config=None, swap=False, links=False):
+    """An archive as `docker save` writes it; with links, as podman does."""
     config = json.dumps(dict(config or CONFIG, rootfs={
         "type": "layers", "diff_ids": [digest(x) for x in layers]})).encode()
-    names = [digest(x)[7:] + "/layer.tar" for x in layers]
+    old = [digest(x)[7:] + "/layer.tar" for x in layers]
+    names = [digest(x)[7:] + ".tar" for x in layers] if links else old
     with tarfile.open(out, "w") as tar:
         for name, data in list(zip(names, layers)) + [
                 (digest(config)[7:] + ".json", config),
@@ -109,6 +110,8 @@ def docker(out, layers, config=None, swap=False):
                 at = len(data) // 2  # in the largest file
                 data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
             tar.addfile(*(lambda m: (m[0], io.BytesIO(m[1])))(entry(name, data)))
+        for name, to in zip(old, names) if links else []:
+            tar.addfile(link(name, "../" + to)[0])
 
 
 OVER = layer(entry("opt/.wh.gone"), entry("opt/full/new", b"new\n"),
@@ -153,11 +156,20 @@ def make(kind, out, busybox):
     good = base(busybox)
     if kind == "docker":
         return docker(out, [good, OVER])
+    if kind == "podman":
+        return docker(out, [good, OVER], links=True)
     if kind == "docker-swapped":
         return docker(out, [good, OVER], swap=True)
     if kind == "docker-link":
         with tarfile.open(out, "w") as tar:
             tar.addfile(link("manifest.json", "/etc/passwd")[0])
+        return None
+    if kind == "docker-old-name":
+        with tarfile.open(out, "w") as tar:
+            tar.addfile(link("x/layer.tar", "/etc/passwd")[0])
+            member, data = entry("manifest.json", json.dumps(
+                [{"Config": "x/layer.tar", "Layers": ["x/layer.tar"]}]).encode())
+            tar.addfile(member, io.BytesIO(data))
         return None
     if kind == "docker-huge-manifest":
         with tarfile.open(out, "w") as tar:
