@@ -36,6 +36,9 @@ for name in sys.argv[1:]:
     o = o[name]
 print(o if isinstance(o, str) else json.dumps(o))' "$@"
 }
+# A program that changed today costs points (ctime): a link to it is enough.
+shell=sh
+[ -n "$(find -L "$(command -v sh)" -ctime +1)" ] || shell=bash
 # fresh: in a project of its own, without a past.
 n=0
 fresh() {
@@ -105,8 +108,8 @@ sed 's/least = process/least = none/' ../process.policy >../none.policy
 fresh
 # It is what it is called: no filter, and the processes of this host. A shell that has run here
 # before costs few points.
-expect 0 "$WARDFS" run -- sh -c :
-expect 0 "$WARDFS" run --policy ../none.policy --trust high -- sh -c "grep Seccomp: /proc/self/status; ls -d /proc/$$"
+expect 0 "$WARDFS" run -- $shell -c :
+expect 0 "$WARDFS" run --policy ../none.policy --trust high -- $shell -c "grep Seccomp: /proc/self/status; ls -d /proc/$$"
 has "$ERR" '→ none'
 has "$ERR" 'mode none: NO ISOLATION'
 has "$OUT" 'Seccomp:	0'
@@ -139,7 +142,7 @@ with_floor() { # with_floor LINES COMMAND...
 picks() {
 	fresh
 	mkdir -p ../etc
-	expect 0 with_floor "$1" "$WARDFS" run --policy "../$2.policy" --trust high -- true
+	expect 0 with_floor "$1" "$WARDFS" run --policy "../$2.policy" --trust high -- $shell -c :
 	has "$ERR" "→ $3"
 	[ "$(started mode)" = "$3" ] || fail "$1: $2: $(started mode)"
 }
