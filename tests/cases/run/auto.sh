@@ -37,8 +37,8 @@ for name in sys.argv[1:]:
 print(o if isinstance(o, str) else json.dumps(o))' "$@"
 }
 # A program that changed today costs points (ctime): a link to it is enough.
-shell=sh
-[ -n "$(find -L "$(command -v sh)" -ctime +1)" ] || shell=bash
+shell='sh'
+[ -n "$(find -L "$(command -v sh)" -ctime +1)" ] || shell='bash'
 # fresh: in a project of its own, without a past.
 n=0
 fresh() {
