@@ -189,3 +189,5 @@ for index in "" --no-index; do
 	echo "$OUT" | grep "$s" | grep -q "(prepared, never taken)" || fail "$OUT"
 done
 expect 0 "$WARDFS" audit verify --all
+python3 "$WARD_SRC/tests/support/verify.py" "${XDG_STATE_HOME:-$HOME/.local/state}/wardfs" >theirs ||
+	fail "verify.py: $(cat theirs)"
