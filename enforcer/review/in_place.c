@@ -38,6 +38,15 @@ static void drop(const struct ward_swapping *s)
 	(void)unlinkat(s->keep, s->kept, 0);
 }
 
+/* What it had, and what it is to have: content first, then the names. */
+static int both_to_disk(const struct ward_swapping *s, const char *new)
+{
+	int r = to_disk(s->keep, s->kept);
+	if (r == 0)
+		r = to_disk(s->keep, new);
+	return r < 0 ? r : names_to_disk(s->keep);
+}
+
 int ward_in_place_prepare(const struct ward_swapping *s, int from_dir, const char *from,
 	const struct ward_review_base *was, struct ward_content_digests *digests)
 {
@@ -48,11 +57,7 @@ int ward_in_place_prepare(const struct ward_swapping *s, int from_dir, const cha
 	if (r == 0)
 		r = ward_content_copy_digested(from_dir, from, S_IFREG, s->keep, new, was, digests);
 	if (r == 0)
-		r = to_disk(s->keep, s->kept);
-	if (r == 0)
-		r = to_disk(s->keep, new);
-	if (r == 0)
-		r = names_to_disk(s->keep);
+		r = both_to_disk(s, new);
 	if (r < 0)
 		drop(s);
 	return r;
@@ -74,11 +79,7 @@ int ward_in_place_instead(const struct ward_swapping *s, const struct ward_revie
 	if (r == 0 && !s->elsewhere)
 		r = ward_content_copy(s->dir, s->name, S_IFREG, s->keep, s->kept, was);
 	if (r == 0)
-		r = to_disk(s->keep, s->kept);
-	if (r == 0)
-		r = to_disk(s->keep, new);
-	if (r == 0)
-		r = names_to_disk(s->keep);
+		r = both_to_disk(s, new);
 	if (r == 0 && s->elsewhere)
 		(void)unlinkat(dir, name, 0);
 	if (r < 0)
