@@ -149,7 +149,11 @@ static int take(void *ctx, const char *line, size_t len, const json_t *rec)
 			r = json_object_set(c->report, "policy", policy);
 	} else if (kind == WARD_EVENT_TAKE) {
 		json_t *start = json_object_get(c->report, "start");
-		r = json_object_update(start, json_object_get(rec, "detail"));
+		json_t *detail = json_object_get(rec, "detail");
+		/* A trail can hold one that follows no start. */
+		r = json_is_object(start) && json_is_object(detail)
+			    ? json_object_update(start, detail)
+			    : 0;
 	} else if (kind == WARD_EVENT_STEP) {
 		r = take_record(c, "steps", rec);
 	} else if (kind == WARD_EVENT_RELOAD) {
