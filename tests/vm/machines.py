@@ -7,7 +7,7 @@ PROGRAMS = """systemd-sysv dbus libpam-systemd udev kmod initramfs-tools python3
 acl procps iproute2 sqlite3 openssl strace check fuse3 passwd login e2fsprogs util-linux-extra curl
 ca-certificates""".split()
 LIBRARIES_12 = """libfuse3-3 libseccomp2 libinih1 libsodium23 libnettle8 libjansson4 libsqlite3-0 liburing2
-libevent-2.1-7 libevent-pthreads-2.1-7 libc-ares2 libmnl0 libzstd1 zlib1g libvterm0 libarchive13
+libevent-2.1-7 libevent-pthreads-2.1-7 libc-ares2 libzstd1 zlib1g libvterm0 libarchive13
 libssl3""".split()
 
 

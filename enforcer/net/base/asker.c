@@ -3,7 +3,6 @@
 #include "enforcer/net/base/asker.h"
 
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "audit/event.h"
+#include "enforcer/net/setup/netlink.h"
 
 /* An answer about one socket, with attributes that nobody asked for. */
 #define ANSWER_MAX 1024
@@ -29,12 +29,12 @@ static void put_end(const union ward_sockaddr *a, __be16 *ret_port, __be32 ret_a
 static int send_question(struct ward_broker *net, uint32_t seq, const union ward_sockaddr *from,
 	const union ward_sockaddr *to, bool udp)
 {
-	char buf[256] = {0};
-	struct nlmsghdr *head = mnl_nlmsg_put_header(buf);
+	_Alignas(8) char buf[WARD_NETLINK_MESSAGE_MAX];
+	struct nlmsghdr *head = ward_netlink_begin(buf);
 	head->nlmsg_type = SOCK_DIAG_BY_FAMILY;
 	head->nlmsg_flags = NLM_F_REQUEST;
 	head->nlmsg_seq = seq;
-	struct inet_diag_req_v2 *q = mnl_nlmsg_put_extra_header(head, sizeof(*q));
+	struct inet_diag_req_v2 *q = ward_netlink_add_body(head, sizeof(*q));
 	q->sdiag_family = (uint8_t)from->sa.sa_family;
 	q->sdiag_protocol = udp ? IPPROTO_UDP : IPPROTO_TCP;
 	q->idiag_states = ~0U;
@@ -51,15 +51,14 @@ static uint32_t take_inode(struct ward_broker *net, uint32_t seq)
 	char buf[ANSWER_MAX] __attribute__((aligned(8)));
 	for (int i = 0; i < STALE_MAX; i++) {
 		ssize_t n = recv(net->wire.diag, buf, sizeof(buf), MSG_DONTWAIT);
-		const struct nlmsghdr *head = (const struct nlmsghdr *)buf;
 		if (n < 0)
 			return 0;
-		if (!mnl_nlmsg_ok(head, (int)n) || head->nlmsg_seq != seq)
+		size_t pos = 0;
+		const struct nlmsghdr *head = ward_netlink_next(buf, (size_t)n, &pos);
+		if (!head || head->nlmsg_seq != seq)
 			continue;
-		if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
-			mnl_nlmsg_get_payload_len(head) < sizeof(struct inet_diag_msg))
-			return 0;
-		return ((const struct inet_diag_msg *)mnl_nlmsg_get_payload(head))->idiag_inode;
+		const struct inet_diag_msg *m = ward_netlink_body(head, sizeof(*m));
+		return m && head->nlmsg_type == SOCK_DIAG_BY_FAMILY ? m->idiag_inode : 0;
 	}
 	return 0;
 }

@@ -3,14 +3,15 @@
 #include "enforcer/net/names/host_addresses.h"
 
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include "enforcer/net/setup/netlink.h"
 #include "enforcer/policy/address.h"
 
 /* A part of the kernel's answer: it sends no larger ones (NLMSG_GOODSIZE, at most 32 KiB). */
@@ -24,8 +25,8 @@ struct block {
 };
 
 struct ward_blocks {
-	struct mnl_socket *ask;
-	struct mnl_socket *news; /* hears of each change */
+	int ask;
+	int news; /* hears of each change */
 	uint32_t seq;
 	bool known;
 	struct block *v;
@@ -64,28 +65,25 @@ static int add(struct ward_blocks *b, int family, const uint8_t *addr, unsigned 
 /* RTM_NEWADDR {struct ifaddrmsg, IFA_LOCAL: ours, IFA_ADDRESS: ours or the other end's}. */
 static int take_address(struct ward_blocks *b, const struct nlmsghdr *h)
 {
-	const struct ifaddrmsg *m = mnl_nlmsg_get_payload(h);
-	const struct nlattr *a;
+	const struct ifaddrmsg *m = ward_netlink_body(h, sizeof(*m));
+	struct ward_netlink_attribute a;
 	int r = 0;
-	if (h->nlmsg_type != RTM_NEWADDR || mnl_nlmsg_get_payload_len(h) < sizeof(*m) ||
+	if (h->nlmsg_type != RTM_NEWADDR || !m ||
 		(m->ifa_family != AF_INET && m->ifa_family != AF_INET6))
 		return 0;
 	const size_t len = m->ifa_family == AF_INET ? 4 : 16;
-	mnl_attr_for_each(a, h, sizeof(*m))
-	{
-		const uint16_t type = mnl_attr_get_type(a);
-		if (r == 0 && (type == IFA_LOCAL || type == IFA_ADDRESS) &&
-			mnl_attr_get_payload_len(a) == len)
-			r = add(b, m->ifa_family, mnl_attr_get_payload(a), m->ifa_prefixlen);
-	}
+	for (size_t pos = sizeof(*m); r == 0 && ward_netlink_attribute(h, &pos, &a);)
+		if ((a.type == IFA_LOCAL || a.type == IFA_ADDRESS) && a.len == len)
+			r = add(b, m->ifa_family, a.data, m->ifa_prefixlen);
 	return r;
 }
 
 /* Takes one part of the answer to question b->seq. *ret_done: it was the last one. */
 static int take_part(struct ward_blocks *b, const void *data, size_t len, bool *ret_done)
 {
-	int left = (int)len, r = 0;
-	for (const struct nlmsghdr *h = data; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+	const struct nlmsghdr *h = NULL;
+	int r = 0;
+	for (size_t pos = 0; (h = ward_netlink_next(data, len, &pos));) {
 		if (h->nlmsg_seq != b->seq)
 			continue; /* of one that was given up */
 		/* Something changed while the kernel listed it. */
@@ -104,22 +102,22 @@ static int take_part(struct ward_blocks *b, const void *data, size_t len, bool *
 static int ask(struct ward_blocks *b)
 {
 	static _Alignas(8) char buf[PART_MAX];
-	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *h = ward_netlink_begin(buf);
 	h->nlmsg_type = RTM_GETADDR;
 	h->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	h->nlmsg_seq = ++b->seq;
-	*(struct ifaddrmsg *)mnl_nlmsg_put_extra_header(h, sizeof(struct ifaddrmsg)) =
-		(struct ifaddrmsg){.ifa_family = AF_UNSPEC};
+	struct ifaddrmsg *every = ward_netlink_add_body(h, sizeof(*every));
+	every->ifa_family = AF_UNSPEC;
 	b->n = 0;
-	if (mnl_socket_sendto(b->ask, h, h->nlmsg_len) < 0)
-		return -errno;
+	int r = ward_netlink_send(b->ask, h, h->nlmsg_len);
+	if (r < 0)
+		return r;
 	bool done = false;
-	int r = 0;
 	/* To its end, also where it counts for nothing any more. */
 	while (!done) {
-		ssize_t n = mnl_socket_recvfrom(b->ask, buf, sizeof(buf));
+		ssize_t n = ward_netlink_receive(b->ask, buf, sizeof(buf));
 		if (n <= 0)
-			return n < 0 ? -errno : -EPIPE;
+			return n < 0 ? (int)n : -EPIPE;
 		int e = take_part(b, buf, (size_t)n, &done);
 		r = r < 0 ? r : e;
 	}
@@ -131,8 +129,7 @@ static bool has_news(const struct ward_blocks *b)
 {
 	char byte;
 	bool any = false;
-	const int fd = mnl_socket_get_fd(b->news);
-	while (recv(fd, &byte, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0 ||
+	while (recv(b->news, &byte, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0 ||
 		(errno != EAGAIN && errno != EWOULDBLOCK && !any))
 		any = true;
 	return any;
@@ -152,30 +149,21 @@ static int look(struct ward_blocks *b)
 	return b->known ? 0 : r;
 }
 
-static struct mnl_socket *open_socket(unsigned groups)
-{
-	struct mnl_socket *s = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	if (s && mnl_socket_bind(s, groups, MNL_SOCKET_AUTOPID) < 0) {
-		mnl_socket_close(s);
-		return NULL;
-	}
-	return s;
-}
-
 int ward_near_open(struct ward_broker *net, struct ward_err *err)
 {
 	struct ward_blocks *b = net->blocks = calloc(1, sizeof(*b));
 	if (!b)
 		return ward_err_sys(err, -ENOMEM, "the addresses of this host");
-	b->news = open_socket(RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
-	b->ask = b->news ? open_socket(0) : NULL;
+	b->ask = b->news = -1;
+	int r = ward_netlink_open(RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR, &b->news);
+	if (r == 0)
+		r = ward_netlink_open(0, &b->ask);
 	/* The answer is there before the question returns; nothing waits forever for one that is
 	 * not. */
 	const struct timeval patience = {.tv_sec = 1};
-	return b->ask && setsockopt(mnl_socket_get_fd(b->ask), SOL_SOCKET, SO_RCVTIMEO, &patience,
-				 sizeof(patience)) == 0
-		       ? 0
-		       : ward_err_sys(err, -errno, "the addresses of this host");
+	if (r == 0 && setsockopt(b->ask, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0)
+		r = -errno;
+	return r < 0 ? ward_err_sys(err, r, "the addresses of this host") : 0;
 }
 
 void ward_near_close(struct ward_broker *net)
@@ -183,10 +171,10 @@ void ward_near_close(struct ward_broker *net)
 	struct ward_blocks *b = net->blocks;
 	if (!b)
 		return;
-	if (b->ask)
-		mnl_socket_close(b->ask);
-	if (b->news)
-		mnl_socket_close(b->news);
+	if (b->ask >= 0)
+		close(b->ask);
+	if (b->news >= 0)
+		close(b->news);
 	free(b->v);
 	free(b);
 	net->blocks = NULL;

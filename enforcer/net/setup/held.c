@@ -51,7 +51,7 @@ static bool no_reverse_filter(const char *wire)
 	return write_zero("/proc/sys/net/ipv4/conf/all/rp_filter") && write_zero(path);
 }
 
-static bool send_all(struct mnl_socket *link, struct ward_link_batch *b)
+static bool send_all(int link, struct ward_link_batch *b)
 {
 	int r = ward_link_send(link, b);
 	for (size_t i = 0; r == 0 && i < b->n; i++)
@@ -60,7 +60,7 @@ static bool send_all(struct mnl_socket *link, struct ward_link_batch *b)
 }
 
 /* The pair, and a table that leads to the agent through it. */
-static bool make_way(struct mnl_socket *link, const struct ward_held_agent *to)
+static bool make_way(int link, const struct ward_held_agent *to)
 {
 	struct ward_link_batch pair = WARD_LINK_BATCH_INIT, b = WARD_LINK_BATCH_INIT;
 	ward_cleanup_fd int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -88,7 +88,7 @@ static bool make_way(struct mnl_socket *link, const struct ward_held_agent *to)
 }
 
 /* The table of local addresses, which has every way back, is asked behind the rule. */
-static bool make_rule(struct mnl_socket *link, int family, const uint8_t *to)
+static bool make_rule(int link, int family, const uint8_t *to)
 {
 	const struct ward_link_rule local = {.pref = LOCAL_PREF_AFTER, .table = RT_TABLE_LOCAL};
 	const struct ward_link_rule rule = {
@@ -141,7 +141,7 @@ static int watch(void)
 	return ward_steal_fd(&fd);
 }
 
-int ward_held_set_up(struct mnl_socket *link, const char *wire, const struct ward_held_agent *to)
+int ward_held_set_up(int link, const char *wire, const struct ward_held_agent *to)
 {
 	if (!no_reverse_filter(wire) || !make_way(link, to))
 		return -1;

@@ -30,4 +30,4 @@ struct ward_held_agent {
  * the wire. Returns the packet socket, the caller's; -1: this kernel cannot, and all is as if
  * nobody had asked: refusals go at once.
  */
-int ward_held_set_up(struct mnl_socket *link, const char *wire, const struct ward_held_agent *to);
+int ward_held_set_up(int link, const char *wire, const struct ward_held_agent *to);

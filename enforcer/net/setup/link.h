@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rtnetlink(7), as much of it as joining two network namespaces takes. libmnl builds the messages.
- * Requests are collected and sent together: the kernel carries them out in their order, and one
- * that fails keeps it from none of the others. Negative errno on failure.
+ * rtnetlink(7), as much of it as joining two network namespaces takes. Requests are collected and
+ * sent together: the kernel carries them out in their order, and one that fails keeps it from none
+ * of the others. Negative errno on failure.
  */
 #pragma once
 
@@ -10,12 +10,6 @@
 #include <stdint.h>
 
 #include "enforcer/base/err.h"
-
-struct mnl_socket;
-
-/* A netlink socket in the namespace that the caller is in. */
-int ward_link_open(struct mnl_socket **ret) ward_must_check;
-void ward_link_close(struct mnl_socket *s);
 
 /* One side of the wire takes twelve, each of 140 bytes at most; held.c as many. */
 #define WARD_LINK_REQUESTS_MAX 12
@@ -28,8 +22,11 @@ struct ward_link_batch {
 };
 #define WARD_LINK_BATCH_INIT ((struct ward_link_batch){.len = 0})
 
-/* Sends what was collected and waits for all results. Fails where not all of them are known. */
-int ward_link_send(struct mnl_socket *s, struct ward_link_batch *b) ward_must_check;
+/*
+ * Sends what was collected by fd (ward_netlink_open), and waits for all results. Fails where not
+ * all of them are known.
+ */
+int ward_link_send(int fd, struct ward_link_batch *b) ward_must_check;
 
 /* The loopback interface has this index in every namespace (LOOPBACK_IFINDEX of the kernel). */
 #define WARD_LINK_LOOPBACK 1U

@@ -20,6 +20,7 @@
 #include "enforcer/base/fd.h"
 #include "enforcer/net/setup/child.h"
 #include "enforcer/net/setup/held.h"
+#include "enforcer/net/setup/netlink.h"
 #include "enforcer/net/setup/link.h"
 #include "enforcer/net/setup/maker.h"
 
@@ -38,7 +39,7 @@
 static const uint8_t agent_mac[] = {0x02, 0, 0, 0, 0, 2}, broker_mac[] = {0x02, 0, 0, 0, 0, 1};
 
 struct side {
-	struct mnl_socket *link;
+	int link;
 	const char *addr4, *addr6;
 	const char *peer4, *peer6; /* of the other side */
 	const uint8_t *peer_mac;
@@ -128,14 +129,15 @@ static int inner_side(int release, struct ward_err *err)
 		.peer6 = WARD_WIRE_BROKER6,
 		.peer_mac = broker_mac};
 	char byte;
-	int r = ward_link_open(&s.link);
+	ward_cleanup_fd int link = -1;
+	int r = ward_netlink_open(0, &link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
+	s.link = link;
 	/* It raises the loopback interface as pid 1 does, perhaps later: ports are listened on
 	 * there. */
 	r = read(release, &byte, 1) == 1 ? set_up(&s, err)
 					 : ward_err_set(err, -EPIPE, "there is no wire");
-	ward_link_close(s.link);
 	return r;
 }
 
@@ -153,7 +155,7 @@ static void unlimited_refusals(void)
 }
 
 /* The packet socket where refusals wait; -1: they do not. */
-static int hold_refusals(struct mnl_socket *link, int ipv6)
+static int hold_refusals(int link, int ipv6)
 {
 	uint8_t v4[4], v6[16];
 	const struct ward_held_agent to = {v4, ipv6 ? v6 : NULL};
@@ -175,9 +177,11 @@ static int outer_side(int net_fd, int release, int *ret_held, struct ward_err *e
 		.peer_mac = agent_mac,
 		.outer = true};
 	struct ward_link_batch veth = WARD_LINK_BATCH_INIT;
-	int r = ward_link_open(&s.link);
+	ward_cleanup_fd int link = -1;
+	int r = ward_netlink_open(0, &link);
 	if (r < 0)
 		return ward_err_sys(err, r, "netlink");
+	s.link = link;
 	const size_t made = ward_link_veth(&veth, &here, &there, net_fd);
 	r = ward_link_send(s.link, &veth);
 	if (r == 0)
@@ -192,7 +196,6 @@ static int outer_side(int net_fd, int release, int *ret_held, struct ward_err *e
 		r = set_up(&s, err);
 	if (r >= 0)
 		*ret_held = hold_refusals(s.link, r);
-	ward_link_close(s.link);
 	unlimited_refusals();
 	return r;
 }
