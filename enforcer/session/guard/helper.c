@@ -33,6 +33,14 @@
 /* CONTROL and LIFELINE beside what the caller gives. */
 #define HELPER_FDS_MAX (2 * WARD_TREES_MAX + WARD_RINGS_MAX + 16)
 
+/* PREFIX/bin of an installation that was moved there: the length of PREFIX, else 0. */
+static size_t moved_prefix(const char *dir)
+{
+	static const char bin[] = "/bin";
+	const size_t n = strlen(dir), tail = sizeof(bin) - 1;
+	return n > tail && strcmp(dir + n - tail, bin) == 0 ? n - tail : 0;
+}
+
 int ward_helper_program(const char *name, char **ret, struct ward_err *err)
 {
 	char self[4096];
@@ -44,8 +52,11 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err)
 	if (!slash)
 		return ward_err_set(err, -ENOENT, "cannot find out where wardfs is installed");
 	*slash = '\0';
-	const char *dir = strcmp(self, WARD_BINDIR) == 0 ? WARD_LIBEXECDIR : self;
-	if (asprintf(ret, "%s/%s", dir, name) < 0)
+	const bool here = strcmp(self, WARD_BINDIR) == 0;
+	const size_t prefix = here ? 0 : moved_prefix(self);
+	const int n_ret = prefix ? asprintf(ret, "%.*s/libexec/wardfs/%s", (int)prefix, self, name)
+				 : asprintf(ret, "%s/%s", here ? WARD_LIBEXECDIR : self, name);
+	if (n_ret < 0)
 		return ward_err_sys(err, -ENOMEM, "%s", name);
 	return 0;
 }

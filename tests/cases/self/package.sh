@@ -41,7 +41,7 @@ if [ -z "${WARD_LONG-}" ]; then
 	build=$WARD_BUILD_TREE
 else
 	build=$PWD/build
-	meson setup "$build" source -Dtests=disabled --prefix=/usr --libexecdir=libexec >log 2>&1 ||
+	meson setup "$build" source -Dtests=disabled --prefix=/usr --libexecdir=libexec -Ddebug=false >log 2>&1 ||
 		fail "setup: $(tail -n 20 log)"
 	ninja -C "$build" >log 2>&1 || fail "build: $(tail -n 20 log)"
 fi
@@ -68,6 +68,9 @@ has "$OUT" "Version: $("$WARDFS" --version | sed -n 's/^wardfs //p')"
 has "$OUT" "libfuse3-3 (>="
 has "$OUT" "libc6 (>="
 hasnt "$OUT" "postinst"
+if [ -n "${WARD_LONG-}" ] && command -v lintian >/dev/null; then
+	lintian --allow-root --fail-on error "$package" >lintian.log || fail "lintian: $(cat lintian.log)"
+fi
 mkdir unpacked
 dpkg-deb -R "$package" unpacked
 (cd unpacked && md5sum --quiet -c DEBIAN/md5sums) || fail "md5sums"

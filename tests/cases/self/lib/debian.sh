@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh disable=SC2016
-# An empty Debian 12 of a test's own.
+# An empty Debian of a test's own.
 #
-#   debian       makes it in $root, from the mirror of this host; skips where that cannot be done
+#   debian [SUITE]  makes it in $root, from the mirror of this host: Debian 12 unless a suite is
+# named; skips where that cannot be done
 #   inside STEP  runs $root/steps.sh STEP there, as root, with /proc, /dev and a /dev/fuse; its
 # output: log
 set -eu
@@ -16,7 +17,7 @@ debian() {
 	[ -n "$mirror" ] && command -v debootstrap >/dev/null ||
 		skip "debootstrap and the package lists of a Debian 12 are needed"
 	root=$PWD/debian
-	debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >log 2>&1 ||
+	debootstrap --variant=minbase --include=ca-certificates "${1-bookworm}" "$root" "$mirror" >log 2>&1 ||
 		fail "debootstrap: $(tail -n 20 log "$root/debootstrap/debootstrap.log" 2>/dev/null)"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 }
