@@ -41,8 +41,7 @@ static int fetch(const struct ward_image_fetch *f, int store, struct ward_image 
 	}
 	if (mkdirat(store, ENGINE_HOME, 0700) < 0 && errno != EEXIST)
 		return ward_err_sys(err, -errno, "%s", home);
-	const struct ward_image_save s = {
-		.name = f->name,
+	const struct ward_image_save s = {.name = f->name,
 		.registry = f->registry,
 		.dir = dir,
 		.alone = home,

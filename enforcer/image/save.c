@@ -55,8 +55,9 @@ static const struct engine {
 } engines[] = {
 	{"docker", {"docker", "image", "save", NULL}, "", NULL, false},
 	{"podman", {"podman", "save", "--format", "docker-archive", NULL}, "", NULL, false},
-	{"skopeo", {"skopeo", "copy", "--quiet", NULL}, "docker://", "docker-archive:/dev/stdout",
-		true},
+	/* Not /dev/stdout: skopeo removes its destination when it fails, also one of the host's. */
+	{"skopeo", {"skopeo", "copy", "--quiet", NULL}, "docker://",
+		"docker-archive:/proc/self/fd/1", true},
 };
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

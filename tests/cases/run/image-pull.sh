@@ -222,7 +222,7 @@ has "$ERR" 'fetched the image team/other:1 from skopeo'
 [ "$(cat "$WARD_TMP/registry")" = "copy
 --quiet
 docker://team/other:1
-docker-archive:/dev/stdout" ] || fail "what skopeo was asked: $(cat "$WARD_TMP/registry")"
+docker-archive:/proc/self/fd/1" ] || fail "what skopeo was asked: $(cat "$WARD_TMP/registry")"
 # No archive, and nothing of it remains.
 policy missing
 expect 0 "$WARDFS" image rm team/app:1
