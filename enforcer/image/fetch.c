@@ -41,8 +41,11 @@ static int fetch(const struct ward_image_fetch *f, int store, struct ward_image 
 	}
 	if (mkdirat(store, ENGINE_HOME, 0700) < 0 && errno != EEXIST)
 		return ward_err_sys(err, -errno, "%s", home);
-	const struct ward_image_save s = {
-		.name = f->name, .registry = f->registry, .dir = dir, .alone = home};
+	const struct ward_image_save s = {.name = f->name,
+		.registry = f->registry,
+		.dir = dir,
+		.alone = home,
+		.time_ns = f->time_ns};
 	int r = ward_image_save(&s, &input, &engine, err);
 	if (r < 0)
 		return r;

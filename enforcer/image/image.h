@@ -83,6 +83,7 @@ struct ward_image_fetch {
 	const char *program;	       /* path of wardfs-image */
 	const char *name;	       /* a reference */
 	bool registry;		       /* skopeo may ask a registry for what the engines lack */
+	uint64_t time_ns;	       /* for all engines together */
 	void (*say)(const char *text); /* what is waited for; NULL: nobody is told */
 };
 

@@ -4,18 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/host_program.h"
+#include "enforcer/base/limit.h"
+#include "enforcer/base/quantity.h"
 #include "enforcer/policy/image_name.h"
 
 #define SAID_MAX 4096
@@ -50,8 +55,9 @@ static const struct engine {
 } engines[] = {
 	{"docker", {"docker", "image", "save", NULL}, "", NULL, false},
 	{"podman", {"podman", "save", "--format", "docker-archive", NULL}, "", NULL, false},
-	{"skopeo", {"skopeo", "copy", "--quiet", NULL}, "docker://", "docker-archive:/dev/stdout",
-		true},
+	/* Not /dev/stdout: skopeo removes its destination when it fails, also one of the host's. */
+	{"skopeo", {"skopeo", "copy", "--quiet", NULL}, "docker://",
+		"docker-archive:/proc/self/fd/1", true},
 };
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -148,26 +154,63 @@ int ward_image_places(bool registry, ward_image_place_fn fn, void *user, struct 
 
 /* --- running one --- */
 
-static void child(const char *program, char *const *argv, char *const *envp, int out, int said)
+/* group: it leads a process group of its own, which can be killed as a whole. */
+static void child(
+	const char *program, char *const *argv, char *const *envp, int out, int said, bool group)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	const int from[] = {null, out, said}, to[] = {0, 1, 2};
 	/* The process that waits for it may be killed. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || null < 0 || chdir("/") < 0 ||
-		ward_fd_inherit(from, to, 3) < 0)
+		(group && setpgid(0, 0) < 0) || ward_fd_inherit(from, to, 3) < 0)
 		_exit(125);
 	execve(program, argv, envp);
 	_exit(127);
 }
 
+/* 0: it has ended, or there is no limit. */
+static int wait_until(pid_t pid, uint64_t until_ns)
+{
+	const bool limited = until_ns != WARD_UNLIMITED;
+	ward_cleanup_fd int fd = limited ? pidfd_open(pid, 0) : -1;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	if (limited && fd < 0)
+		return -errno;
+	while (limited) {
+		const uint64_t now = ward_clock_mono_ns();
+		if (now >= until_ns)
+			return -ETIMEDOUT;
+		const uint64_t ms = (until_ns - now) / (WARD_NS_PER_SEC / 1000) + 1;
+		const int n = poll(&p, 1, ms < INT_MAX ? (int)ms : INT_MAX);
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Its status as wait(2) has it, or a negative errno. It is gone then. */
+static int wait_for(pid_t pid, uint64_t until_ns)
+{
+	int status = 0;
+	const int r = wait_until(pid, until_ns);
+	/* It may not have come to make its group. */
+	if (r < 0 && kill(-pid, SIGKILL) < 0)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return r < 0 ? r : status;
+}
+
 /* Its exit status, or a negative errno. What it says goes to said. */
 static int run(const struct engine *e, const char *program, const struct ward_image_save *s,
-	int out, int said)
+	uint64_t until_ns, int out, int said)
 {
 	char *argv[COUNT(e->argv) + 3] = {NULL}, *envp[COUNT(passed) + 2] = {NULL};
 	ward_cleanup_free char *reference = NULL;
 	size_t n = 0;
-	int status = 0;
 	if (asprintf(&reference, "%s%s", e->before, s->name) < 0) {
 		reference = NULL;
 		return -ENOMEM;
@@ -179,20 +222,17 @@ static int run(const struct engine *e, const char *program, const struct ward_im
 	int r = make_environment(s->alone, envp);
 	pid_t pid = r == 0 ? fork() : -1;
 	if (pid == 0)
-		child(program, argv, envp, out, said);
-	if (r == 0 && pid < 0)
-		r = -errno;
-	while (r == 0 && waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			r = -errno;
+		child(program, argv, envp, out, said, until_ns != WARD_UNLIMITED);
+	if (r == 0)
+		r = pid < 0 ? -errno : wait_for(pid, until_ns);
 	for (size_t i = 1; envp[i]; i++)
 		free(envp[i]);
-	return r < 0 ? r : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return r < 0 ? r : WIFEXITED(r) ? WEXITSTATUS(r) : 128 + WTERMSIG(r);
 }
 
 /* 0, or why this one has no such image. */
-static int save(
-	const struct engine *e, const struct ward_image_save *s, int *ret_fd, struct ward_err *err)
+static int save(const struct engine *e, const struct ward_image_save *s, uint64_t until_ns,
+	int *ret_fd, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
 	char program[PATH_MAX];
@@ -202,7 +242,13 @@ static int save(
 	ward_cleanup_fd int said = open(s->dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (out < 0 || said < 0)
 		return ward_err_sys(err, -errno, "a file in %s", s->dir);
-	int r = run(e, program, s, out, said);
+	int r = run(e, program, s, until_ns, out, said);
+	if (r == -ETIMEDOUT) {
+		char text[WARD_DURATION_TEXT_MAX];
+		ward_quantity_duration_text(s->time_ns, text);
+		return ward_err_set(
+			err, r, "%s did not end within %s ([container] pull-time)", program, text);
+	}
 	if (r < 0)
 		return ward_err_sys(err, r, "%s", program);
 	if (r > 0) {
@@ -226,6 +272,9 @@ int ward_image_save(
 	const struct ward_image_save *s, int *ret_fd, const char **ret_engine, struct ward_err *err)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf why = WARD_BUF_INIT;
+	const uint64_t now = ward_clock_mono_ns();
+	const uint64_t until_ns =
+		s->time_ns < WARD_UNLIMITED - now ? now + s->time_ns : WARD_UNLIMITED;
 	int r = ward_image_name_is_path(s->name) ? -EINVAL : ward_image_name_check(s->name, err);
 	if (r < 0)
 		return r;
@@ -234,11 +283,14 @@ int ward_image_save(
 		struct ward_err one = WARD_ERR_INIT;
 		if (!is_meant(e, s))
 			continue;
-		if (save(e, s, ret_fd, &one) == 0) {
+		r = save(e, s, until_ns, ret_fd, &one);
+		if (r == 0) {
 			*ret_engine = e->word;
 			return 0;
 		}
 		ward_buf_printf(&why, "%s%s", why.len ? "; " : "", one.text);
+		if (r == -ETIMEDOUT)
+			return ward_err_set(err, r, "%s", ward_buf_str(&why));
 	}
 	return ward_err_set(err, -ENOENT, "%s", ward_buf_str(&why));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "enforcer/base/err.h"
 
@@ -14,11 +15,14 @@ struct ward_image_save {
 	const char *dir;    /* where the archive is written, without a name */
 	/* An empty directory, in place of the caller's home and configuration; NULL: these. */
 	const char *alone;
+	uint64_t time_ns; /* for all of them together; WARD_UNLIMITED: whoever typed it can
+			   * interrupt it */
 };
 
 /*
  * Runs one of them, from a directory where the system keeps programs. *ret_fd: the archive, the
- * caller's. *ret_engine: the word of the one that had it, static.
+ * caller's. *ret_engine: the word of the one that had it, static. -ETIMEDOUT: the time is over,
+ * and the engine was killed.
  */
 int ward_image_save(const struct ward_image_save *s, int *ret_fd, const char **ret_engine,
 	struct ward_err *err) ward_must_check;

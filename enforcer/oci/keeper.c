@@ -23,6 +23,7 @@
 #include "enforcer/oci/groups.h"
 #include "enforcer/oci/oci.h"
 #include "enforcer/oci/place.h"
+#include "enforcer/oci/warm.h"
 #include "enforcer/oci/watcher.h"
 #include "enforcer/session/ask/asks.h"
 #include "enforcer/session/control/control.h"
@@ -38,6 +39,8 @@ struct keeper {
 	int wall;
 	int cpu;       /* what counts the CPU time; -1: nothing, or not yet */
 	int cpu_clock; /* when to look at it */
+	struct ward_oci_warm warm;
+	int leash; /* of the walk; -1: there is none */
 	bool cpu_missing, ended;
 	struct ward_network network; /* of wardfs-net; without helper: there is none */
 };
@@ -233,7 +236,7 @@ static void on_join(void *arg, struct ward_control_request *r)
 /* Nothing of the engine's stays open: it waits for the end of its pipes. */
 static int let_go(const int *keep, size_t n)
 {
-	int sorted[WARD_TREES_MAX * 2 + 16];
+	int sorted[WARD_TREES_MAX * 3 + 16];
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++) {
 		size_t at = m;
@@ -261,16 +264,20 @@ static int let_go(const int *keep, size_t n)
 	return 0;
 }
 
-static int leave_engine(const struct ward_oci_keep *k, int pipe_fd)
+static int leave_engine(struct keeper *q, int pipe_fd)
 {
+	const struct ward_oci_keep *k = q->k;
 	const struct ward_run_plan *p = &k->served->plan;
-	int keep[WARD_TREES_MAX * 2 + 8] = {pipe_fd, k->front, k->place_lock, k->view->host,
+	int keep[WARD_TREES_MAX * 3 + 8] = {pipe_fd, k->front, k->place_lock, k->view->host,
 		p->project.fd, k->view->wired.user, k->view->wired.net};
 	size_t n = 7;
 	for (size_t i = 0; i < k->view->n; i++) {
 		keep[n++] = k->view->fuse[i];
 		keep[n++] = p->trees[i].backing;
 	}
+	ward_oci_warm_open(k->container, k->view, &q->warm);
+	for (size_t i = 0; i < q->warm.n; i++)
+		keep[n++] = q->warm.fds[i];
 	if (setns(k->view->host, CLONE_NEWNS) < 0 || chdir("/") < 0 || setsid() < 0)
 		return -errno;
 	return let_go(keep, n);
@@ -299,6 +306,36 @@ static int start_watcher(struct keeper *q, struct ward_err *err)
 	q->watcher = ends[0];
 	q->watcher_pid = pid;
 	return pid < 0 ? ward_err_sys(err, -errno, "fork") : 0;
+}
+
+/* Nobody's child: it asks the guard, and nobody waits for it. What fails here is no loss. */
+static void start_walk(struct keeper *q)
+{
+	int ends[2];
+	if (q->warm.n == 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	pid_t pid = fork();
+	if (pid == 0) {
+		int keep[WARD_TREES_MAX + 1] = {ends[0]};
+		sigset_t none;
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		memcpy(keep + 1, q->warm.fds, q->warm.n * sizeof(*keep));
+		if (fork() == 0 && let_go(keep, q->warm.n + 1) == 0)
+			ward_oci_warm_walk(&q->warm, ends[0]);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(ends[0]);
+	q->leash = ends[1];
+}
+
+static void end_walk(struct keeper *q)
+{
+	if (q->leash >= 0)
+		close(q->leash);
+	q->leash = -1;
 }
 
 static int start_wall(struct keeper *q, struct ward_err *err)
@@ -418,8 +455,9 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 		.wall = -1,
 		.cpu = -1,
 		.cpu_clock = -1,
+		.leash = -1,
 		.network = WARD_NETWORK_INIT};
-	int r = leave_engine(k, pipe_fd);
+	int r = leave_engine(&q, pipe_fd);
 	q.s->err = &err;
 	q.s->session = k->container->session;
 	q.s->handlers = &handlers;
@@ -443,7 +481,10 @@ static int keep(const struct ward_oci_keep *k, int pipe_fd)
 		const char ready = '\1';
 		(void)!ward_fd_write_all(pipe_fd, &ready, 1);
 		close(pipe_fd);
+		start_walk(&q);
+		ward_oci_warm_close(&q.warm);
 		r = ward_served_loop(q.s);
+		end_walk(&q);
 		end_container(&q);
 		r = end_network(&q, r, &err);
 		json_t *details =

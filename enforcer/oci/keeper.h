@@ -9,7 +9,8 @@
  *
  * One dies, all end: the keeper kills the container when a helper or the watcher dies, the watcher
  * kills it when the keeper dies. Both are in the host's namespaces, and hold no mount of the
- * container's.
+ * container's: of the guarded volumes the keeper has a descriptor each until it has started the
+ * walk (warm.h), which ends with the keeper.
  */
 #pragma once
 

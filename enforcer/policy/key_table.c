@@ -263,6 +263,8 @@ const struct ward_key ward_keys[] = {
 		"What a run does if its image is not in the store: it stops (`never`), or takes the "
 		"image from docker or podman (`missing`), else with skopeo from a registry "
 		"(`registry`). Also for `[system] image` (docs/images.md)."),
+	KEY(CONTAINER, "pull-time", TIME, MIN, FROM_HOST, NO, ALL, "30m", INTO(pull_ns),
+		"How long the engines have to fetch an image, all together. Then the run fails."),
 	WORD(CONTAINER, "rm", keep_container, MIN, FROM_HOST, NO, WARD_READY_NONE, "yes", NOWHERE,
 		"The container goes with the session. `no` is refused: nothing outlives a session."),
 	LIST(ENV, "pass", ENV_PASS, BASE, BASE_ONLY, NO, ALL, NULL, INTO(env_pass),

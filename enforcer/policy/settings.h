@@ -149,6 +149,7 @@ struct ward_settings {
 	char *engine;	       /* a word or an absolute path; NULL: the first that works */
 	char *container_image; /* as image; NULL: that */
 	enum ward_pull pull;   /* in each mode with images */
+	uint64_t pull_ns;      /* for the engines of one fetch together */
 
 	/* [env] */
 	struct ward_strings env_pass; /* names or globs */

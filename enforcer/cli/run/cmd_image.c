@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/limit.h"
 #include "enforcer/base/out.h"
 #include "enforcer/base/plural.h"
 #include "enforcer/cli/base/arguments.h"
@@ -173,7 +174,8 @@ static void say_pulled(const struct ward_image *x)
 
 static int save(const struct args *a, const char *state, int *ret_fd, struct ward_err *err)
 {
-	const struct ward_image_save s = {.name = a->image, .engine = a->from, .dir = state};
+	const struct ward_image_save s = {
+		.name = a->image, .engine = a->from, .dir = state, .time_ns = WARD_UNLIMITED};
 	const char *engine = NULL;
 	int r = ward_image_save(&s, ret_fd, &engine, err);
 	if (r == -ENOENT) {

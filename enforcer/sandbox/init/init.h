@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "enforcer/base/err.h"
+#include "enforcer/base/walk.h"
 #include "enforcer/sandbox/blueprint.h"
 #include "enforcer/sandbox/exec_table.h"
 #include "enforcer/sandbox/probe.h"
@@ -254,30 +255,14 @@ int ward_init_starter(
 	struct ward_init *in, int asks, int *ret_sock, pid_t *ret_pid) ward_must_check;
 
 /* --- warm.c: in the starter --- */
-/* Levels that are gone down. */
-#define WARD_INIT_WARM_DEPTH 16
-struct ward_init_warm_level {
-	int fd;
-	char *names; /* of directories in it, NUL-terminated one after the other; NULL: none */
-	size_t len;
-};
-/* A walk through the trees, in steps. */
+/* A walk through the trees. */
 struct ward_init_warm {
-	const struct ward_blueprint *blueprint;
-	uint64_t from_ms;	       /* CLOCK_MONOTONIC: not before */
-	size_t entry;		       /* of the blueprint: the next one */
-	uint64_t tops[WARD_TREES_MAX]; /* inode numbers of the trees' own directories */
-	size_t n_tops;
-	unsigned entries; /* that were listed */
-	unsigned depth;
-	bool over;
-	struct ward_init_warm_level levels[WARD_INIT_WARM_DEPTH];
+	struct ward_walk walk;
+	const char *paths[WARD_TREES_MAX]; /* of the blueprint's */
+	uint64_t tops[WARD_TREES_MAX];
 };
+/* Then it is walk.h's, with &w->walk. */
 void ward_init_warm_begin(struct ward_init_warm *w, const struct ward_blueprint *blueprint);
-/* Milliseconds until there is something to do; -1: never again. For poll(2). */
-int ward_init_warm_wait(const struct ward_init_warm *w);
-/* One directory. Whatever fails is left out. */
-void ward_init_warm_step(struct ward_init_warm *w);
 
 /* --- execs.c: in pid 1 --- */
 /* The supervisor wants one more command. fds stay the caller's. */

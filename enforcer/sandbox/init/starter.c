@@ -156,9 +156,9 @@ static void live(struct ward_init *in, int sock)
 	ward_init_warm_begin(&warm, &in->blueprint);
 	struct pollfd p = {.fd = 3, .events = POLLIN};
 	for (;;) {
-		int r = poll(&p, 1, ward_init_warm_wait(&warm));
+		int r = poll(&p, 1, ward_walk_wait(&warm.walk));
 		if (r == 0)
-			ward_init_warm_step(&warm);
+			ward_walk_step(&warm.walk);
 		else if (!serve(in, 3))
 			break;
 	}

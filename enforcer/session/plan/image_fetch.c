@@ -59,6 +59,7 @@ static int fetch(const struct ward_run_options *o, struct ward_run_plan *p, cons
 		.program = program,
 		.name = name,
 		.registry = registry,
+		.time_ns = p->settings->pull_ns,
 		.say = o->say};
 	r = ward_image_fetch(&f, &p->image, &engine, err);
 	if (r == 0 && engine && o->say) {

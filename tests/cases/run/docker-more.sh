@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Mode docker: the rest of a session works in a container of each engine, as root and as an ordinary
-# user. Denials, top, attach, limits of memory and idle time, labels, the broker, reviews and
-# questions; and an engine by its path.
+# user. Denials, top, attach, limits of memory and idle time, labels, the broker, reviews
+# with their steps, and questions; and an engine by its path.
 # plain
 # timeout: 1800
 set -eu

@@ -32,6 +32,11 @@ for config in "\$HOME/.docker" "\$XDG_CONFIG_HOME/containers" "\$XDG_DATA_HOME/c
 	[ ! -e "\$config/hook" ] || . "\$config/hook"
 done
 [ ! -e "$WARD_TMP/slow" ] || sleep 5
+if [ -e "$WARD_TMP/hangs" ]; then
+	sleep 1000 &
+	echo \$! >"$WARD_TMP/child"
+	wait
+fi
 [ "\$3" = team/app:1 ] || { echo "no such image: \$3" >&2; exit 1; }
 cat "$WARD_TMP/has"
 END
@@ -217,7 +222,7 @@ has "$ERR" 'fetched the image team/other:1 from skopeo'
 [ "$(cat "$WARD_TMP/registry")" = "copy
 --quiet
 docker://team/other:1
-docker-archive:/dev/stdout" ] || fail "what skopeo was asked: $(cat "$WARD_TMP/registry")"
+docker-archive:/proc/self/fd/1" ] || fail "what skopeo was asked: $(cat "$WARD_TMP/registry")"
 # No archive, and nothing of it remains.
 policy missing
 expect 0 "$WARDFS" image rm team/app:1
@@ -287,6 +292,32 @@ while kill -0 "$engine" 2>/dev/null; do
 done
 rm "$WARD_TMP/slow"
 expect 0 run --image team/app:1 -- true
+
+echo '--- an engine that hangs is killed when its time is over, with what it started'
+expect 0 "$WARDFS" image rm team/app:1
+: >"$WARD_TMP/hangs"
+policy missing
+printf 'pull-time = 2s\n' >>"$WARD_TMP/p"
+began=$(date +%s)
+expect 125 run --image team/app:1 -- true
+has "$ERR" 'cannot fetch the image team/app:1'
+has "$ERR" 'docker did not end within 2s ([container] pull-time)'
+# podman was not asked: no time was left.
+hasnt "$ERR" 'podman has nothing'
+[ $(($(date +%s) - began)) -lt 60 ] || fail 'the time was not kept'
+for what in engine child; do
+	pid=$(cat "$WARD_TMP/$what")
+	i=0
+	while kill -0 "$pid" 2>/dev/null; do
+		[ $i -lt 50 ] || fail "the $what outlived the fetch"
+		sleep 0.1
+		i=$((i + 1))
+	done
+done
+# The next one is not held up, and whoever types a pull may wait.
+rm "$WARD_TMP/hangs"
+expect 0 run --image team/app:1 -- true
+policy missing
 
 echo "--- root's engine is not asked for what another user's policy names"
 expect 0 "$WARDFS" image rm team/app:1

@@ -91,6 +91,33 @@ review() {
 	[ -e changed ] || fail 'a discarded change is in the project'
 }
 
+# The command goes on while its files are put back to a step, and sees them.
+steps() {
+	rm -f ../go
+	mkfifo ../go
+	"$WARDFS" run --engine "$E" --review -s "steps-$E" -- sh -euc 'echo one >stepped; echo ready
+		read -r go; echo two >stepped; echo later >"stepped-later"; echo wrote
+		read -r go; cat stepped; [ ! -e stepped-later ]; echo three >>stepped' \
+		<../go >"../steps-$E.out" 2>&1 &
+	RUN=$!
+	exec 6>../go
+	said() { grep -q "^$1$" "../steps-$E.out"; }
+	wait_until 60 said ready || fail "$(cat "../steps-$E.out")"
+	expect 0 "$WARDFS" review mark -s "steps-$E" first
+	echo go >&6
+	wait_until 60 said wrote || fail "$(cat "../steps-$E.out")"
+	expect 0 "$WARDFS" review back -s "steps-$E" first
+	echo go >&6
+	exec 6>&-
+	wait "$RUN" || fail "$(cat "../steps-$E.out")"
+	said one || fail "the command does not see the step: $(cat "../steps-$E.out")"
+	[ ! -e stepped ] || fail 'the project changed'
+	expect 0 "$WARDFS" review apply -s "steps-$E"
+	[ "$(cat stepped)" = 'one
+three' ] && [ ! -e stepped-later ] || fail "apply: $(cat stepped)"
+	rm stepped
+}
+
 # A question waits, in the command and in exec; a yes lets it write, a no does not.
 questions() {
 	for answer in once no; do
@@ -117,7 +144,7 @@ more" ] || fail 'not written'
 }
 
 for E; do
-	for part in denials limits network review questions; do
+	for part in denials limits network review steps questions; do
 		echo "--- $part: $E, uid $(id -u)"
 		"$part"
 	done
