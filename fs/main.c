@@ -298,6 +298,7 @@ static int share_out(struct ward_fs *fs, struct ward_err *err)
 static int prepare(struct ward_fs *fs, uint32_t wake, struct ward_err *err)
 {
 	ward_swap_settings(fs);
+	ward_swap_acl(fs);
 	for (size_t i = 0; i < WARD_TREES_MAX; i++)
 		fs->latency_fds[i] = fs->awake_read[i] = fs->awake_write[i] = -1;
 	/* Absent in containers, and never for an ordinary user: the transport spins then, unless
@@ -439,6 +440,8 @@ static int start(struct ward_fs *fs, struct server *s, uint32_t wake, struct war
 			r = ward_forget_thread_new(t, &t->forgetter, err);
 		if (r == 0)
 			r = ward_transport_start(t, wake, s->done_fd, &s->transports[i], err);
+		if (r == 0)
+			r = ward_session_acl(t, err);
 	}
 	return r;
 }

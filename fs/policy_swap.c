@@ -117,6 +117,19 @@ void ward_swap_settings(struct ward_fs *fs)
 				fs->trees[i].hardlinks = s->trees[j].hardlinks;
 }
 
+void ward_swap_acl(struct ward_fs *fs)
+{
+	const struct ward_settings *s = ward_policy_settings(fs->policy);
+
+	/* Elsewhere the mount is of the initial user namespace, which has ACLs without the flag. */
+	for (size_t i = 0; i < fs->n_trees && fs->flags & WARD_FS_MASK_IDS; i++)
+		for (size_t j = 0; j < s->n_trees; j++)
+			if (!fs->trees[i].files && !strcmp(fs->trees[i].path, s->trees[j].path))
+				fs->trees[i].acl = s->trees[j].acl;
+	for (size_t i = 0; i < fs->n_trees && fs->flags & WARD_FS_ALLOW_OTHER; i++)
+		fs->trees[i].acl = true;
+}
+
 static int find_roots(
 	const struct ward_fs *fs, const struct ward_policy *policy, const struct ward_state **roots)
 {

@@ -44,3 +44,6 @@ int ward_swap_folded(const struct ward_fs *fs, const struct ward_policy *policy,
 
 /* What the trees and the process take from a policy's settings. Without requests under way. */
 void ward_swap_settings(struct ward_fs *fs);
+
+/* Before the first request: INIT asks for ACLs, or not. */
+void ward_swap_acl(struct ward_fs *fs);

@@ -158,6 +158,9 @@ const struct ward_key ward_keys[] = {
 		"has ended. All trees of a session say the same."),
 	WORD(TREE, "hardlinks", hardlinks, MIN, FROM_HOST, YES, ALL, "read", INTO_TREE(hardlinks),
 		"The most that the session may do with a file that also has names outside the tree."),
+	WORD(TREE, "acl", flag, MIN, FROM_HOST, NO, ALL, "no", INTO_TREE(acl),
+		"POSIX ACLs can be read and set where an ordinary user starts the session. Then "
+		"access(2) answers by mode bits alone (section ACLs)."),
 	LIST(TREE, "seed", SEED, BASE, BASE_ONLY, NO, ALL, NULL, INTO_TREE(seed),
 		"A line of a file that `run` makes in the tree where it is missing. Only in a "
 		"directory of `~/.local/share/wardfs/agents`."),

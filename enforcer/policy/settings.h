@@ -57,6 +57,7 @@ struct ward_tree {
 	uint64_t tmpfs_size; /* source = tmpfs:SIZE, else 0 */
 	char *at;	     /* "same", "none" or an absolute path */
 	enum ward_hardlinks hardlinks;
+	bool acl; /* an ordinary user's session can read and set POSIX ACLs */
 	enum ward_changes changes;
 	bool of_run;			  /* of the command line */
 	struct ward_strings seed;	  /* lines of files, as ward_seed_parse() takes apart */

@@ -32,33 +32,11 @@
 /* Of a directory full of leftovers this many are looked at. */
 #define SWEEP_MAX 4096
 
-static const char *const controllers[WARD_CGROUP_PARTS] = {[WARD_CGROUP_MEMORY] = "memory",
-	[WARD_CGROUP_PIDS] = "pids",
-	[WARD_CGROUP_CPU] = "cpu",
-	[WARD_CGROUP_CPUACCT] = "cpuacct",
-	[WARD_CGROUP_IO] = "io",
-	[WARD_CGROUP_PRESSURE] = ""};
-
-static int write_file(int dir, const char *file, const char *text)
-{
-	ward_cleanup_fd int fd = openat(dir, file, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	/* One write is one command to the kernel. */
-	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
-}
-
 static int write_number(int dir, const char *file, uint64_t value)
 {
 	char text[32];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return write_file(dir, file, text);
-}
-
-static int open_dir(int at, const char *path)
-{
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return ward_cgroup_write(dir, file, text);
 }
 
 /* --- a session's directory below PARENT/wardfs --- */
@@ -76,16 +54,16 @@ static int remove_session_dir(int parent, int dir, const char *name)
  * themselves then, have to go on for that. */
 static void thaw(int dir)
 {
-	ward_cleanup_fd int inside = open_dir(dir, inside_name);
-	(void)!write_file(dir, freeze_name, "0");
+	ward_cleanup_fd int inside = ward_cgroup_open(dir, inside_name);
+	(void)!ward_cgroup_write(dir, freeze_name, "0");
 	if (inside >= 0)
-		(void)!write_file(inside, freeze_name, "0");
+		(void)!ward_cgroup_write(inside, freeze_name, "0");
 }
 
 /* Removes what nobody holds: a live session's directory is locked, one with processes is busy. */
 static bool remove_stale(int parent, const char *name)
 {
-	ward_cleanup_fd int dir = open_dir(parent, name);
+	ward_cleanup_fd int dir = ward_cgroup_open(parent, name);
 	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
 		return false;
 	thaw(dir);
@@ -94,7 +72,7 @@ static bool remove_stale(int parent, const char *name)
 
 static void sweep(int parent)
 {
-	int copy = open_dir(parent, ".");
+	int copy = ward_cgroup_open(parent, ".");
 	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	if (!d && copy >= 0)
 		close(copy);
@@ -126,7 +104,7 @@ static int make_session_dir(int parent, const char *name, char *ret_name, size_t
 				i--; /* the name is free now */
 			continue;
 		}
-		ward_cleanup_fd int dir = open_dir(parent, ret_name);
+		ward_cleanup_fd int dir = ward_cgroup_open(parent, ret_name);
 		struct stat mine;
 		struct stat there;
 		if (dir < 0 && dir != -ENOENT) {
@@ -143,66 +121,13 @@ static int make_session_dir(int parent, const char *name, char *ret_name, size_t
 	return -EBUSY;
 }
 
-/* v2: gives the controllers on to the children of dir. */
-static int enable(int dir, unsigned parts)
-{
-	int r = 0;
-	for (unsigned i = 0; i < WARD_CGROUP_PARTS && r == 0; i++) {
-		char text[32];
-		if (!(parts & 1U << i) || i == WARD_CGROUP_CPUACCT || i == WARD_CGROUP_PRESSURE)
-			continue;
-		snprintf(text, sizeof(text), "+%s", controllers[i]);
-		r = write_file(dir, "cgroup.subtree_control", text);
-	}
-	/* The kernel's word for a controller that this group does not have itself. */
-	return r == -ENOENT ? -EOPNOTSUPP : r;
-}
-
-/* v2: the "domain" with processes of its own gives nothing on. Ours go into a leaf beside. */
-static int step_aside(struct ward_group *g, int dir, unsigned parts)
-{
-	snprintf(g->leaf, sizeof(g->leaf), "wardfs-supervisor.%d", (int)getpid());
-	if (mkdirat(dir, g->leaf, 0755) < 0) {
-		g->leaf[0] = '\0';
-		return -errno;
-	}
-	ward_cleanup_fd int leaf = open_dir(dir, g->leaf);
-	int r = leaf < 0 ? leaf : write_file(leaf, "cgroup.procs", "0");
-	if (r == 0)
-		r = enable(dir, parts);
-	if (r == 0) {
-		g->base = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-		r = g->base < 0 ? -errno : 0;
-	}
-	if (r < 0) {
-		(void)!write_file(dir, "cgroup.procs", "0");
-		unlinkat(dir, g->leaf, AT_REMOVEDIR);
-		g->leaf[0] = '\0';
-	}
-	return r;
-}
-
-static void step_back(struct ward_group *g)
-{
-	if (g->leaf[0] == '\0' || g->base < 0)
-		return;
-	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++) {
-		char text[32];
-		snprintf(text, sizeof(text), "-%s", controllers[i]);
-		if (g->parts & 1U << i)
-			(void)!write_file(g->base, "cgroup.subtree_control", text);
-	}
-	if (write_file(g->base, "cgroup.procs", "0") == 0)
-		unlinkat(g->base, g->leaf, AT_REMOVEDIR);
-}
-
 /* Tries to make BASE/wardfs/NAME with all of parts in it. */
 static int make_in(struct ward_group *g, int base, unsigned parts, const char *name)
 {
 	for (int i = 0; i < TRIES; i++) {
 		if (mkdirat(base, WARD_CGROUP_DIR, 0755) < 0 && errno != EEXIST)
 			return -errno;
-		ward_cleanup_fd int parent = open_dir(base, WARD_CGROUP_DIR);
+		ward_cleanup_fd int parent = ward_cgroup_open(base, WARD_CGROUP_DIR);
 		if (parent == -ENOENT)
 			continue;
 		if (parent < 0) {
@@ -213,11 +138,11 @@ static int make_in(struct ward_group *g, int base, unsigned parts, const char *n
 			return -EPERM;
 		int r = 0;
 		if (g->v2) {
-			r = enable(base, parts);
+			r = ward_cgroup_enable(base, parts);
 			if (r == -EBUSY && !g->top)
-				r = step_aside(g, base, parts);
+				r = ward_group_step_aside(g, base, parts);
 			if (r == 0)
-				r = enable(parent, parts);
+				r = ward_cgroup_enable(parent, parts);
 		}
 		if (r == 0) {
 			sweep(parent);
@@ -269,9 +194,12 @@ static int climb(const struct ward_hierarchy *h, const struct ward_cgroup_spec *
 	/* Root: the top. Others: their own group, then what is above it. */
 	snprintf(path, sizeof(path), "%s%s", h->mount, spec->root ? "" : h->own);
 	for (;;) {
-		ward_cleanup_fd int base = open_dir(AT_FDCWD, path);
+		ward_cleanup_fd int base = ward_cgroup_open(AT_FDCWD, path);
 		g->top = strcmp(path, h->mount) == 0;
 		int r = base < 0 ? base : 0;
+		/* An earlier session moved our shell there: what was delegated is above. */
+		if (r == 0 && h->v2 && strcmp(strrchr(path, '/') + 1, WARD_CGROUP_OTHERS) == 0)
+			r = -EACCES;
 		unsigned here = r == 0 && h->v2 ? parts & ward_cgroup_offers(base) : parts;
 		if (r == 0 && !spec->root && !may_move(base))
 			r = -EACCES;
@@ -309,7 +237,7 @@ static int make_leaf(int dir, const char *name, int *ret)
 {
 	if (mkdirat(dir, name, 0755) < 0)
 		return -errno;
-	int fd = open_dir(dir, name);
+	int fd = ward_cgroup_open(dir, name);
 	if (fd < 0)
 		return fd;
 	*ret = fd;
@@ -326,7 +254,8 @@ static int make_leaves(struct ward_group *g)
 	if (r == 0)
 		r = make_leaf(g->dir, guard_name, &g->guard);
 	if (r == 0 && g->v2)
-		r = enable(g->dir, g->parts & (1U << WARD_CGROUP_PIDS | 1U << WARD_CGROUP_CPU));
+		r = ward_cgroup_enable(
+			g->dir, g->parts & (1U << WARD_CGROUP_PIDS | 1U << WARD_CGROUP_CPU));
 	return r;
 }
 
@@ -414,7 +343,7 @@ static int limit_cpus(const struct ward_group *g, uint64_t tenths)
 	uint64_t quota = tenths * (CPU_PERIOD_US / 10);
 	if (g->v2) {
 		snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota, CPU_PERIOD_US);
-		return write_file(g->dir, "cpu.max", text);
+		return ward_cgroup_write(g->dir, "cpu.max", text);
 	}
 	int r = write_number(g->dir, "cpu.cfs_period_us", CPU_PERIOD_US);
 	return r < 0 ? r : write_number(g->dir, "cpu.cfs_quota_us", quota);
@@ -433,7 +362,7 @@ static int v1_event(const struct ward_cgroup *cg, const struct ward_group *g, co
 			(unsigned long long)threshold);
 	else
 		snprintf(text, sizeof(text), "%d %d", cg->memory_event, fd);
-	return write_file(g->dir, "cgroup.event_control", text);
+	return ward_cgroup_write(g->dir, "cgroup.event_control", text);
 }
 
 static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint64_t limit)
@@ -514,9 +443,11 @@ static void take_hierarchy(
 	}
 	cg->n_groups++; /* what was made of it is removed with the rest */
 	char why[sizeof(cg->part[0].why)];
-	/* Of v2: a group with processes of its own gives nothing on (cgroups(7)). */
-	snprintf(why, sizeof(why), "no group can be made in %.300s: %s", h->mount,
-		r == -EBUSY && h->v2 ? "others run in the group that was delegated" : strerror(-r));
+	if (r == -EBUSY && h->v2)
+		ward_cgroup_say_busy(h, why, sizeof(why));
+	else
+		snprintf(why, sizeof(why), "no group can be made in %.300s: %s", h->mount,
+			strerror(-r));
 	if (r < 0) {
 		say_why(cg, parts, why);
 		return;
@@ -548,7 +479,7 @@ int ward_cgroup_make(
 		snprintf(cg->part[i].why, sizeof(cg->part[i].why),
 			i == WARD_CGROUP_PRESSURE ? "cgroup v2 is not mounted"
 						  : "no mounted hierarchy has the controller %s",
-			controllers[i]);
+			ward_cgroup_controllers[i]);
 	}
 	size_t n = ward_cgroup_hierarchies(h, WARD_HIERARCHIES_MAX);
 	for (size_t i = 0; i < n; i++)
@@ -684,7 +615,7 @@ void ward_cgroup_kill(struct ward_cgroup *cg)
 	for (size_t i = 0; cg && i < cg->n_groups; i++) {
 		const struct ward_group *g = &cg->groups[i];
 		if (g->procs < 0 ||
-			(g->v2 && write_file(ward_group_inside(g), "cgroup.kill", "1") == 0))
+			(g->v2 && ward_cgroup_write(ward_group_inside(g), "cgroup.kill", "1") == 0))
 			continue;
 		for (int k = 0; k < REMOVE_TRIES && kill_each(g); k++)
 			usleep(REMOVE_NAP_US);
@@ -703,7 +634,7 @@ static void remove_group(struct ward_group *g)
 	/* With other sessions in it it stays. */
 	if (g->base >= 0)
 		unlinkat(g->base, WARD_CGROUP_DIR, AT_REMOVEDIR);
-	step_back(g);
+	ward_group_step_back(g);
 	const int fds[] = {g->procs, g->tasks, g->inside, g->guard, g->dir, g->parent, g->base};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)

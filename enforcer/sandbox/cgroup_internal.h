@@ -67,7 +67,7 @@ struct ward_cgroup {
 	size_t n_groups;
 	struct {
 		int group; /* index, -1: none */
-		char why[512];
+		char why[1024];
 	} part[WARD_CGROUP_PARTS];
 	int memory_event; /* v2: memory.events; v1: an eventfd */
 	int pids_event;	  /* pids.events */
@@ -75,6 +75,28 @@ struct ward_cgroup {
 	bool glanced;	  /* those files are open, where they are there */
 	int glance[WARD_GLANCES];
 };
+
+extern const char *const ward_cgroup_controllers[WARD_CGROUP_PARTS];
+
+/* One write is one command to the kernel. */
+int ward_cgroup_write(int dir, const char *file, const char *text) ward_must_check;
+/* The descriptor, or a negative errno. */
+int ward_cgroup_open(int at, const char *path) ward_must_check;
+/* v2: gives the controllers on to the children of dir. -EBUSY: dir has processes of its own. */
+int ward_cgroup_enable(int dir, unsigned parts) ward_must_check;
+
+/*
+ * v2: a group with processes of its own gives no controller on (cgroups(7)). So this process goes
+ * into a leaf of its own in dir, and all others of dir into the leaf WARD_CGROUP_OTHERS, as
+ * systemd's CGROUP_DELEGATION.md tells whom it delegates a group to. They do only where dir was
+ * delegated to this user and all of them are this user's: else -EBUSY, and nothing has changed.
+ */
+#define WARD_CGROUP_OTHERS "wardfs-others"
+int ward_group_step_aside(struct ward_group *g, int dir, unsigned parts) ward_must_check;
+/* After the last session there: all of them back where they were. */
+void ward_group_step_back(struct ward_group *g);
+/* What to say of -EBUSY. */
+void ward_cgroup_say_busy(const struct ward_hierarchy *h, char *ret, size_t size);
 
 /* v2: the parts that the children of this group can have. */
 unsigned ward_cgroup_offers(int dir);

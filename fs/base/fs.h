@@ -131,6 +131,9 @@ struct ward_fs_tree {
 	 */
 	uint32_t stack_depth;
 	enum ward_hardlinks hardlinks;
+	/* INIT asks for ACLs, and for default_permissions with them ([tree] acl, allow_other). */
+	bool acl;
+	bool no_acl;		 /* the policy asks for them, and this kernel does not give them */
 	atomic_bool passthrough; /* asked for in the INIT reply; off where the ioctl is refused */
 	struct ward_passthrough_left left;
 	bool inited; /* the INIT reply was sent */

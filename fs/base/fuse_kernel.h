@@ -41,6 +41,9 @@ struct ward_backing_map {
 #define WARD_DEV_IOC_BACKING_OPEN _IOW(229, 1, struct ward_backing_map)
 #define WARD_DEV_IOC_BACKING_CLOSE _IOW(229, 2, uint32_t)
 
+/* From Linux 6.2 on the mounts of user namespaces have POSIX ACLs, for FUSE_POSIX_ACL. */
+#define WARD_FUSE_MINOR_USER_ACL 38U
+
 /* A notification without a body: no entry counts any more (7.44, Linux 6.16). */
 #define WARD_FUSE_MINOR_EPOCH 44U
 #define WARD_FUSE_NOTIFY_INC_EPOCH 8

@@ -50,6 +50,9 @@ void ward_ops_modify_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_xattr_fill(struct fuse_lowlevel_ops *ops);
 void ward_ops_lock_fill(struct fuse_lowlevel_ops *ops);
 
+/* The mode, the ids or the ACL of a directory are others now. */
+void ward_ops_dir_changed(struct ward_fs_tree *tree, struct ward_node *node);
+
 /* Whole messages that libfuse does not understand (FUSE_TMPFILE, FUSE_STATX); these answer. */
 void ward_ops_tmpfile(struct ward_fs_tree *tree, const char *msg, size_t len);
 void ward_ops_statx(struct ward_fs_tree *tree, const char *msg);

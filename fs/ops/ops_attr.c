@@ -160,7 +160,7 @@ static int do_setattr(struct ward_op *op, struct ward_node *node, const struct s
  * Only who loses the right to search makes the kernel's cached entries wrong. The right to list is
  * asked for with each OPENDIR, or else when the kernel has no listing.
  */
-static void dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
+void ward_ops_dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 {
 	struct ward_dirref dir;
 
@@ -188,7 +188,7 @@ static void op_setattr(
 			&op, node, attr, to_set, fi ? ward_handle_from(fi->fh) : NULL, &file);
 	}
 	if (r == 0 && node->dir && to_set & (FUSE_SET_ATTR_MODE | SET_IDS))
-		dir_changed(op.tree, node);
+		ward_ops_dir_changed(op.tree, node);
 	if (r < 0) {
 		ward_op_reply(&op, r);
 		return;

@@ -13,7 +13,6 @@
 #include "fs/gate/gate.h"
 #include "fs/gate/steps_attribute.h"
 #include "fs/gate/why_attribute.h"
-#include "fs/kernel/forget_queue.h"
 #include "fs/ops/ops.h"
 #include "fs/request/fs_records.h"
 #include "fs/request/quota_io.h"
@@ -170,10 +169,8 @@ static void tell_acl(struct ward_fs_tree *tree, struct ward_node *node)
 {
 	const uint64_t number = ward_node_to_ino(tree->nodes, node);
 
-	if (node->dir) {
-		ward_resolve_changed(tree, node);
-		ward_forget_search(tree->forget, number);
-	}
+	if (node->dir)
+		ward_ops_dir_changed(tree, node);
 	(void)fuse_lowlevel_notify_inval_inode(tree->se, number, -1, 0);
 }
 

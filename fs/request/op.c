@@ -130,6 +130,16 @@ static bool shows_all(struct ward_fs_tree *tree, struct ward_node *node)
 	return all;
 }
 
+/*
+ * The kernel takes the agent for the owner of a file that belongs to somebody else (MASK_IDS), and
+ * with default_permissions it asks nobody where the owner's bits say no. The guard may say yes, by
+ * another class or by an ACL, whose mask stands in the bits of the group.
+ */
+static mode_t owner_of_all(mode_t mode)
+{
+	return mode | (mode & S_IRWXG) << 3 | (mode & S_IRWXO) << 6;
+}
+
 void ward_op_map_stat(struct ward_fs_tree *tree, struct ward_node *node, struct stat *st)
 {
 	const struct ward_fs *fs = tree->fs;
@@ -145,6 +155,8 @@ void ward_op_map_stat(struct ward_fs_tree *tree, struct ward_node *node, struct 
 	}
 	if (fs->flags & WARD_FS_ALLOW_OTHER)
 		return;
+	if (mask && tree->acl && st->st_uid != fs->ids.owner_uid && !S_ISLNK(st->st_mode))
+		st->st_mode = owner_of_all(st->st_mode);
 	st->st_uid = shown(st->st_uid, fs->ids.owner_uid, fs->ids.agent_uid, mask);
 	st->st_gid = shown(st->st_gid, fs->ids.owner_gid, fs->ids.agent_gid, mask);
 }

@@ -39,6 +39,12 @@ static void on_init(void *userdata, struct fuse_conn_info *conn)
 	tree->list_anew =
 		tree->watch && !(tree->fs->flags & (WARD_FS_ALLOW_OTHER | WARD_FS_REVIEW));
 	/* All entries become invalid then, and the kernel detaches what is mounted on one. */
+	/* A mount of the initial user namespace has ACLs since Linux 4.9. */
+	if (tree->acl && tree->fs->flags & WARD_FS_MASK_IDS &&
+		conn->proto_minor < WARD_FUSE_MINOR_USER_ACL) {
+		tree->acl = false;
+		tree->no_acl = true;
+	}
 	tree->epoch = conn->proto_minor >= WARD_FUSE_MINOR_EPOCH && !tree->beneath;
 	/* Readahead in flight; the kernel's default of 12 starves two readers. */
 	conn->max_background = BACKGROUND_MAX;
@@ -61,7 +67,7 @@ static void patch_init(struct ward_fs_tree *tree, char *out)
 	 * security.capability at the first write to an inode only, not at each.
 	 */
 	init->flags |= FUSE_HANDLE_KILLPRIV_V2;
-	if (tree->fs->flags & WARD_FS_ALLOW_OTHER)
+	if (tree->acl)
 		init->flags |= FUSE_POSIX_ACL;
 	if (tree->passthrough) {
 		init->flags |= FUSE_INIT_EXT;
@@ -117,6 +123,8 @@ int ward_session_new(struct ward_fs_tree *tree, struct ward_err *err)
 	ward_ops_xattr_fill(&ops);
 	ward_ops_lock_fill(&ops);
 	tree->se = fuse_session_new(&args, &ops, sizeof(ops), tree);
+	/* The library has put a copy in its place. */
+	fuse_opt_free_args(&args);
 	if (!tree->se)
 		return ward_err_set(err, -ENOMEM, "%s: fuse session", tree->path);
 	r = fuse_session_custom_io(tree->se, &io, tree->dev_fd);
@@ -126,6 +134,16 @@ int ward_session_new(struct ward_fs_tree *tree, struct ward_err *err)
 		return ward_err_sys(err, r < 0 ? r : -EINVAL, "%s: fuse session", tree->path);
 	}
 	return 0;
+}
+
+int ward_session_acl(const struct ward_fs_tree *tree, struct ward_err *err)
+{
+	if (!tree->no_acl)
+		return 0;
+	return ward_err_set(err, -EOPNOTSUPP,
+		"%s: this kernel gives the mounts of ordinary users no POSIX ACLs (Linux 6.2 or later "
+		"does). Start wardfs as root, or remove 'acl = yes' from [tree %s]",
+		tree->path, tree->path);
 }
 
 void ward_session_free(struct ward_fs_tree *tree)

@@ -2,7 +2,8 @@
 """probe.py NATIVE GUARDED SECONDS SEED...: the same random system calls in a directory of the file system
 itself and in a guarded one, as the same user. After each call its result or errno is compared, now and then
 every name, mode, size, link count, time that was set, attribute and content. A seed says which calls, in
-which order; one with a w in front of it (w7) chooses among more calls, and so do all further seeds.
+which order; one with a w in front of it (w7) chooses among more calls, one with an a among those of ACLs, too.
+Further seeds have the letter of the last one, or else a w.
 SECONDS 0: each seed once, ROUND calls; else further seeds until the time is over. Prints the seed and the last calls where something differs that docs/posix.md does not tell.
 """
 import ctypes
@@ -32,6 +33,10 @@ RENAMES = {"plain": 0, "noreplace": 1, "exchange": 2, "whiteout": 4, "wrong": 6}
 OPENS = [os.O_CREAT, os.O_EXCL, os.O_TRUNC, os.O_APPEND, os.O_DIRECTORY, os.O_NOFOLLOW, os.O_NONBLOCK,
          os.O_SYNC, os.O_NOATIME]
 LOCK = "hhqqi4x"
+ACLS = ("system.posix_acl_access", "system.posix_acl_default")
+# acl(5), <linux/posix_acl_xattr.h>
+ACL_USER_OBJ, ACL_USER, ACL_GROUP_OBJ, ACL_GROUP, ACL_MASK, ACL_OTHER = 1, 2, 4, 8, 16, 32
+NO_ID = (1 << 32) - 1
 OMIT, NOW = (1 << 30) - 2, (1 << 30) - 1  # UTIME_OMIT, UTIME_NOW
 QUERIES = (1025, 1028, 1035)  # F_GETLEASE, F_CREATED_QUERY, F_GET_RW_HINT
 # What differs by a row of docs/posix.md: (call, native, guarded).
@@ -134,7 +139,7 @@ class Side:
                     entry.append(os.readlink(path))
                 elif s.st_mode & 0o400:
                     entry.append([(n, os.getxattr(path, n)) for n in sorted(os.listxattr(path))
-                                  if n.startswith("user.")])
+                                  if n.startswith("user.") or n in ACLS])
                 if stat.S_ISREG(s.st_mode) and s.st_mode & 0o400:
                     with open(path, "rb") as f:
                         entry.append(hash(f.read()))
@@ -146,8 +151,8 @@ class Calls:
     """Chooses calls: each method draws its arguments once and returns what is done on a side."""
 
     def __init__(self, seed):
-        self.wide = seed[0] == "w"
-        self.r = random.Random(int(seed.lstrip("w")))
+        self.acls, self.wide = seed[0] == "a", seed[0] in "aw"
+        self.r = random.Random(int(seed.lstrip("aw")))
 
     def path(self):
         return os.path.join(self.r.choice(DIRS), self.r.choice(NAMES))
@@ -561,6 +566,8 @@ class Calls:
 
     def also_statx(self):
         path, flags = self.path(), self.r.choice((0, 0x100, 0x2000, 0x4000))  # AT_STATX_*
+        # AT_STATX_DONT_SYNC: the mode as it was before an ACL changed it.
+        flags = 0 if self.acls and flags == 0x4000 else flags
 
         def run(s):
             room = ctypes.create_string_buffer(256)
@@ -636,7 +643,70 @@ class Calls:
         slot, room = self.slot(), struct.pack("Q", self.r.randrange(8))
         return lambda s: fcntl.fcntl(self.kept(s, slot), 1036, room)  # F_SET_RW_HINT
 
+    # Of the seeds with an a.
+
+    def acl(self):
+        """One that the kernel takes, or nearly so."""
+        perm = lambda: self.r.choice((0, 4, 5, 6, 7))
+        named = [(ACL_USER, os.getuid())] * self.r.randrange(2) + [(ACL_GROUP, os.getgid())] * self.r.randrange(2)
+        tags = sorted([(ACL_USER_OBJ, NO_ID), (ACL_GROUP_OBJ, NO_ID), (ACL_OTHER, NO_ID)] + named)
+        if bool(named) != (self.r.random() < 0.1):
+            tags = sorted(tags + [(ACL_MASK, NO_ID)])
+        if self.r.random() < 0.05:
+            tags.pop(self.r.randrange(len(tags)))
+        entries = [(tag, perm(), who) for tag, who in tags]
+        version = 3 if self.r.random() < 0.02 else 2
+        return version, entries if self.r.random() < 0.97 else []
+
+    def packed(self, found, acl):
+        """The owner of a directory keeps all rights: see fit()."""
+        owner = 7 if stat.S_ISDIR(found.st_mode) else 0
+        return struct.pack("<I", acl[0]) + b"".join(
+            struct.pack("<HHI", tag, perm | (owner if tag == ACL_USER_OBJ else 0), who)
+            for tag, perm, who in acl[1])
+
+    def acl_set(self):
+        path, name, acl = self.path(), self.r.choice(ACLS), self.acl()
+        flags = self.r.choice((0, 0, 0, os.XATTR_CREATE, os.XATTR_REPLACE))
+
+        def run(s):
+            room = self.packed(os.stat(path, dir_fd=s.root), acl)
+            os.setxattr(os.path.join(s.top, path), name, room, flags)
+        return run
+
+    def acl_set_fd(self):
+        slot, name, acl = self.slot(), self.r.choice(ACLS), self.acl()
+
+        def run(s):
+            fd = self.kept(s, slot)
+            os.setxattr(fd, name, self.packed(os.fstat(fd), acl))
+        return run
+
+    def acl_get(self):
+        path, name = self.path(), self.r.choice(ACLS)
+        return lambda s: os.getxattr(os.path.join(s.top, path), name)
+
+    def acl_get_fd(self):
+        slot, name = self.slot(), self.r.choice(ACLS)
+        return lambda s: os.getxattr(self.kept(s, slot), name)
+
+    def acl_remove(self):
+        path, name = self.path(), self.r.choice(ACLS)
+        return lambda s: os.removexattr(os.path.join(s.top, path), name)
+
+    def acl_setgid(self):
+        path, mode = self.path(), self.r.choice((0o2755, 0o2700, 0o2777))
+
+        def run(s):
+            if not stat.S_ISDIR(os.stat(path, dir_fd=s.root).st_mode):
+                raise OSError(errno.ENXIO, "no directory")
+            os.chmod(path, mode, dir_fd=s.root)
+        return run
+
     def draw(self):
+        if self.acls and self.r.random() < 0.15:
+            name = self.r.choice([n for n in sorted(dir(self)) if n.startswith("acl_")])
+            return name, getattr(self, name)()
         if self.wide and self.r.random() < 0.2:
             name = self.r.choice([n for n in sorted(dir(self)) if n.startswith("also_")])
             return name, getattr(self, name)()
@@ -705,9 +775,10 @@ def main():
             s.tmpfs = True
     seconds, seeds = int(sys.argv[3]), sys.argv[4:]
     end, bad, n = time.monotonic() + seconds, [], 0
+    letter = "a" if seeds and seeds[-1][0] == "a" else "w"
     os.chdir("/")
     while seeds or time.monotonic() < end:
-        seed = seeds.pop(0) if seeds else f"w{random.SystemRandom().randrange(1 << 32)}"
+        seed = seeds.pop(0) if seeds else f"{letter}{random.SystemRandom().randrange(1 << 32)}"
         n += 1
         if not probe(sides, seed):
             bad.append(seed)
