@@ -9,14 +9,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 
 static const char procs[] = "cgroup.procs";
-/* Those that are moved start others meanwhile, which are where their parent was. */
-#define MOVES_MAX 20
+/*
+ * Those that are moved start others meanwhile, which are where their parent was. And a process that
+ * is ending is no longer in the list, but still in the group until it has ended: on busy processors
+ * that takes a while.
+ */
+#define PATIENCE_NS (5 * WARD_NS_PER_SEC)
+#define NAP_NS 1000000L
 /* The command that say_busy() names has the path three times. */
 #define NAMED_MAX 200
 
@@ -100,6 +107,12 @@ static int move_all(int from, int to)
 	return r < 0 ? r : for_each_process(from, move, to);
 }
 
+static void nap(void)
+{
+	const struct timespec ts = {.tv_nsec = NAP_NS};
+	(void)nanosleep(&ts, NULL);
+}
+
 /* The leaf may be an earlier session's. */
 static int move_others(int dir, unsigned parts)
 {
@@ -109,11 +122,15 @@ static int move_others(int dir, unsigned parts)
 		return -errno;
 	ward_cleanup_fd int leaf = ward_cgroup_open(dir, WARD_CGROUP_OTHERS);
 	int r = leaf < 0 ? leaf : is_users(leaf) ? -EBUSY : -EPERM;
-	for (int i = 0; i < MOVES_MAX && r == -EBUSY; i++) {
+	const uint64_t until = ward_clock_mono_ns() + PATIENCE_NS;
+	while (r == -EBUSY) {
 		r = move_all(dir, leaf);
 		if (r < 0)
 			break;
 		r = ward_cgroup_enable(dir, parts);
+		if (r != -EBUSY || ward_clock_mono_ns() > until)
+			break;
+		nap();
 	}
 	return r;
 }
@@ -121,9 +138,10 @@ static int move_others(int dir, unsigned parts)
 static void move_back(int dir, const char *name)
 {
 	ward_cleanup_fd int leaf = ward_cgroup_open(dir, name);
-	for (int i = 0; leaf >= 0 && i < MOVES_MAX; i++)
-		if (for_each_process(leaf, move, dir) < 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0)
-			return;
+	const uint64_t until = ward_clock_mono_ns() + PATIENCE_NS;
+	while (leaf >= 0 && for_each_process(leaf, move, dir) == 0 &&
+		unlinkat(dir, name, AT_REMOVEDIR) < 0 && ward_clock_mono_ns() < until)
+		nap();
 }
 
 int ward_group_step_aside(struct ward_group *g, int dir, unsigned parts)
