@@ -47,6 +47,7 @@ struct ward_oci_container {
 	size_t n_volumes;
 	char account[WARD_OCI_ACCOUNT_MAX]; /* service account of the pod; "": nobody says */
 	bool programs; /* the policy has a list of programs, which nobody holds */
+	bool noexec;   /* it has noexec rules, and the runtime a kernel that does not ask */
 };
 #define WARD_OCI_CONTAINER_INIT ((struct ward_oci_container){.bundle_fd = -1, .config_fd = -1})
 
