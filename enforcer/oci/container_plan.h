@@ -30,6 +30,7 @@ struct ward_oci_volume {
 	const char *tree;	 /* sandbox path, borrowed; with HOW_GUARD */
 	int fd;			 /* O_PATH, owned */
 	bool directory, recursive;
+	bool noexec;  /* a rule closes all of the tree */
 	int ids;      /* user namespace of mapped ids, owned; -1: none */
 	bool ids_all; /* of the mounts beneath, too */
 	enum ward_oci_how how;

@@ -7,6 +7,7 @@
 #       runs CMD with the directory $PWD as /workspace, by the policy of that file
 # command_of NAME POLICY     that as a command line, for a program that starts the sandbox itself
 #                            With OCI_PLAIN, wardfs-oci is runc alone: the control
+#                            BOX_OPTIONS: more options of its mount at /workspace
 # trail_of                   the records of the last run as JSON
 # engines.sh in DIR NAME POLICY CMD...     the file as a program: in_engine
 set -eu
@@ -23,7 +24,8 @@ in_oci() {
 	host_policy "policy = $1" '[volumes]' 'read = /usr'
 	shift
 	bundle "$box" "$@"
-	volume "$box" "$PWD" /workspace
+	# shellcheck disable=SC2086
+	volume "$box" "$PWD" /workspace ${BOX_OPTIONS-}
 	volume "$box" /usr /usr ro
 	edit "$box" 'c["process"].update(cwd="/workspace", env=["PATH=/usr/bin:/usr/sbin", "HOME=/home"])
 c["mounts"] += [{"type": "tmpfs", "source": "tmpfs", "destination": d, "options": ["mode=1777"]}
