@@ -13,7 +13,7 @@ cd "$work"
 cp /bin/true tool
 printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$W/plain.policy"
 { cat "$W/plain.policy" && echo 'noexec = /workspace'; } >"$W/noexec.policy"
-BOX_OPTIONS=exec
+BOX_OPTIONS="exec"
 export BOX_OPTIONS
 loader=$(ldd /bin/true | sed -n 's/^[[:space:]]*\(\/lib[^ ]*ld-linux[^ ]*\).*/\1/p')
 for way in ./tool "$loader ./tool"; do

@@ -11,7 +11,7 @@ cleanup() {
 	"$WARD_BUILD/wardfs" umount "$PWD/mount" 2>/dev/null || :
 }
 trap cleanup EXIT
-verbs=$WARD_SRC/tests/support/file_verbs.py
+verbs=$WARD_SRC/tests/support/file-verbs.py
 python3 "$verbs" make source policy
 python3 "$verbs" state source >before
 "$WARD_BUILD/wardfs" mount --policy policy "$PWD/source" "$PWD/mount"

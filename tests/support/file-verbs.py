@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of operations and verbs in docs/wardfs-policy.5.md: each cell is one attempt on a name of its own.
 
-file_verbs.py make DIR [POLICY]     makes the names, and the policy with the rules for them
-file_verbs.py state DIR >FILE       what the host sees of each name: content, mode, owner, times, attributes
-file_verbs.py attempt DIR >FILE     makes each attempt; also in a sandbox, with this file alone
-file_verbs.py judge ANSWERS [BEFORE AFTER [LOOSE [VERB]]]
+file-verbs.py make DIR [POLICY]     makes the names, and the policy with the rules for them
+file-verbs.py state DIR >FILE       what the host sees of each name: content, mode, owner, times, attributes
+file-verbs.py attempt DIR >FILE     makes each attempt; also in a sandbox, with this file alone
+file-verbs.py judge ANSWERS [BEFORE AFTER [LOOSE [VERB]]]
     compares the answers with the page. With two states: what the page refuses has also left the names
     as they were. LOOSE is a file of operations, one a line, whose answers may be others: then the states
     alone decide. VERB is left out. Prints the number of cells.
