@@ -63,7 +63,7 @@
 #define POLICY_MAX ((size_t)64 << 20)
 #define FLAGS_ALL                                                                                  \
 	(WARD_FS_ROOT | WARD_FS_PASSTHROUGH | WARD_FS_ALLOW_OTHER | WARD_FS_MASK_IDS |             \
-		WARD_FS_MOVES | WARD_FS_REVIEW | WARD_FS_HOST)
+		WARD_FS_MOVES | WARD_FS_REVIEW | WARD_FS_HOST | WARD_FS_SETUID)
 /* The kernel's own bound on supplementary groups (limits.h: NGROUPS_MAX). */
 #define GROUPS_MAX 65536U
 

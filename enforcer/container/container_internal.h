@@ -15,7 +15,7 @@ struct ward_engine {
 	const char *instead;  /* for why; NULL: nothing */
 	ward_container_fn make;
 	bool own_kernel;
-	const char *lacks[5]; /* ward_engine_lacks() */
+	const char *lacks[6]; /* ward_engine_lacks() */
 	const char *package;  /* of Debian, if it has another name */
 	/* What it starts besides, found as it is; NULL-terminated. */
 	const char *needs[5];

@@ -353,11 +353,12 @@ enum ward_freezer { WARD_FREEZER_FREEZE = 0, WARD_FREEZER_EVENTS, WARD_FREEZER_F
 enum ward_fs_flag {
 	WARD_FS_ROOT = 1U << 0,	       /* started by root: drop to the owner, keep CAP_SYS_ADMIN */
 	WARD_FS_PASSTHROUGH = 1U << 1, /* try passthrough (root only); cached I/O where refused */
-	WARD_FS_ALLOW_OTHER = 1U << 2, /* `mount --allow-other`: act with each caller's ids */
+	WARD_FS_ALLOW_OTHER = 1U << 2, /* many users: act with each caller's ids */
 	WARD_FS_MASK_IDS = 1U << 3,    /* rootless: show every foreign id as the owner's */
 	WARD_FS_MOVES = 1U << 4,       /* wait for other sessions of the owner */
 	WARD_FS_REVIEW = 1U << 5,      /* stage changes of directories (fs/review/review.h) */
 	WARD_FS_HOST = 1U << 6,	       /* passthrough as an ordinary user, by wardfs-hostd */
+	WARD_FS_SETUID = 1U << 7,      /* callers are users of the host: their setuid bits stay */
 };
 
 enum ward_net_flag {

@@ -28,6 +28,9 @@ static int check_gives(
 		return 0;
 	if (ward_policy_has_programs(policy))
 		what = "[process] exec lists programs";
+	else if (ward_policy_has_noexec(policy))
+		/* It reads a program as it reads any file, and starts it without asking. */
+		what = "a noexec rule refuses programs";
 	else if (ward_policy_settings(policy)->seccomp == WARD_LIST_NO_EXEC)
 		what = "[process] seccomp = no-exec lets one program run";
 	return what ? ward_err_set(err, -ENOTSUP,

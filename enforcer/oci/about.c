@@ -99,6 +99,8 @@ json_t *ward_oci_container_json(const struct ward_oci_container *c, const struct
 		json_array_append_new(lacks, json_string("[limits] idle"));
 	if (c->programs)
 		json_array_append_new(lacks, json_string("[process] exec"));
+	if (c->noexec)
+		json_array_append_new(lacks, json_string("noexec"));
 	/* In the container's own layer, which is the engine's. */
 	for (size_t i = 0; i < s->n_trees; i++)
 		if (s->trees[i].tmpfs_size)

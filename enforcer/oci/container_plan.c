@@ -14,6 +14,7 @@
 #include "audit/store/store.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/container/container.h"
 #include "enforcer/oci/account.h"
 #include "enforcer/oci/bundle.h"
 #include "enforcer/oci/floor.h"
@@ -203,6 +204,12 @@ static int find_state(struct ward_run_plan *p, struct ward_err *err)
 	return r < 0 ? r : ward_control_runtime(&p->runtime, err);
 }
 
+static bool own_kernel(const struct ward_oci_host *h)
+{
+	const struct ward_engine *e = h->runtime ? ward_engine_find(h->runtime) : NULL;
+	return e && ward_engine_own_kernel(e);
+}
+
 int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci_host *h,
 	struct ward_oci_container *ret, struct ward_run_plan *plan, struct ward_err *err)
 {
@@ -238,8 +245,9 @@ int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci
 	if (r == 0 && plan->known.n_trees)
 		r = ward_remembered_write(&plan->id, plan->state, &plan->known, err);
 	ret->programs = r == 0 && ward_policy_has_programs(plan->policy);
+	ret->noexec = r == 0 && own_kernel(h) && ward_policy_has_noexec(plan->policy);
 	if (r == 0)
-		r = ward_oci_floor_policy(h, plan->settings, ret->programs, err);
+		r = ward_oci_floor_policy(h, plan->settings, ret->programs, ret->noexec, err);
 	return r == 0 ? ward_oci_floor(ret->config, h, plan->settings, err) : r;
 }
 

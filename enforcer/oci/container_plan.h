@@ -30,6 +30,7 @@ struct ward_oci_volume {
 	const char *tree;	 /* sandbox path, borrowed; with HOW_GUARD */
 	int fd;			 /* O_PATH, owned */
 	bool directory, recursive;
+	bool noexec;  /* a rule closes all of the tree */
 	int ids;      /* user namespace of mapped ids, owned; -1: none */
 	bool ids_all; /* of the mounts beneath, too */
 	enum ward_oci_how how;
@@ -47,6 +48,7 @@ struct ward_oci_container {
 	size_t n_volumes;
 	char account[WARD_OCI_ACCOUNT_MAX]; /* service account of the pod; "": nobody says */
 	bool programs; /* the policy has a list of programs, which nobody holds */
+	bool noexec;   /* it has noexec rules, and the runtime a kernel that does not ask */
 };
 #define WARD_OCI_CONTAINER_INIT ((struct ward_oci_container){.bundle_fd = -1, .config_fd = -1})
 

@@ -329,7 +329,7 @@ static int floor_limits(json_t *linux_part, const struct ward_settings *s, struc
 }
 
 int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_settings *s,
-	bool programs, struct ward_err *err)
+	bool programs, bool noexec, struct ward_err *err)
 {
 	const struct {
 		bool set;
@@ -337,12 +337,13 @@ int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_setti
 		const char *what;
 	} asked[] = {
 		{programs, WARD_OCI_MISSING_EXEC, "[process] exec"},
+		{noexec, WARD_OCI_MISSING_EXEC, "noexec rules"},
 		{s->seccomp != WARD_LIST_DEFAULT, WARD_OCI_MISSING_SECCOMP, "[process] seccomp"},
 	};
 	for (size_t i = 0; i < COUNT(asked); i++)
 		if (asked[i].set && !ward_oci_may_miss(h, asked[i].missing))
 			return ward_err_set(err, -ENOTSUP,
-				"the policy sets %s, which wardfs-oci cannot enforce; fix: take it out, "
+				"the policy has %s, which wardfs-oci cannot enforce; fix: take it out, "
 				"or run without it: allow-missing = %s in [oci] of %s",
 				asked[i].what, ward_oci_missing_name(asked[i].missing),
 				WARD_OCI_HOST_FILE);

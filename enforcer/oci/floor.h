@@ -26,6 +26,7 @@ int ward_oci_floor_update(
 json_t *ward_oci_seccomp_both(const json_t *engine);
 
 /* What the policy asks for and no engine holds: -ENOTSUP names the first that the host's file does
- * not let go. programs: the policy has a list of programs. */
+ * not let go. programs: the policy has a list of programs; noexec: rules that this runtime does not
+ * ask about. */
 int ward_oci_floor_policy(const struct ward_oci_host *h, const struct ward_settings *s,
-	bool programs, struct ward_err *err) ward_must_check;
+	bool programs, bool noexec, struct ward_err *err) ward_must_check;

@@ -36,6 +36,13 @@ static int set_options(struct ward_oci_volume *v)
 				break;
 			}
 	}
+	for (size_t i = json_array_size(options); v->noexec && i-- > 0;) {
+		const char *s = json_string_value(json_array_get(options, i));
+		if (s && (strcmp(s, "exec") == 0 || strcmp(s, "rexec") == 0))
+			json_array_remove(options, i);
+	}
+	if (v->noexec)
+		json_array_append_new(options, json_string("noexec"));
 	/* A tree has no mounts beneath it. */
 	const bool all = v->recursive && v->how != WARD_OCI_HOW_GUARD;
 	json_array_append_new(options, json_string(all ? "rbind" : "bind"));

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -18,6 +19,7 @@
 #include "enforcer/oci/oci.h"
 #include "enforcer/policy/known.h"
 #include "enforcer/policy/value.h"
+#include "enforcer/session/owner/project.h"
 
 #define TREE_KEY "wardfs.tree."
 
@@ -146,6 +148,21 @@ static const struct ward_tree *find_tree(const struct ward_policy *p, const char
 
 /* The volume takes the place of the tree's source; but what is meant to begin empty gets nothing of
  * the host's. */
+/* The guard is not asked when a file is mapped as code: the mount refuses that (docs/adr/0022). */
+static int find_noexec(struct ward_oci_volume *v, const struct ward_policy *p, struct ward_err *err)
+{
+	char **closed = NULL;
+	if (ward_policy_noexec(p, &closed) < 0)
+		return ward_err_sys(err, -ENOMEM, "noexec rules");
+	for (size_t i = 0; closed[i]; i++) {
+		v->noexec = v->noexec || strcmp(closed[i], "/") == 0 ||
+			    ward_path_beneath(v->tree, closed[i]);
+		free(closed[i]);
+	}
+	free(closed);
+	return 0;
+}
+
 static int guard(struct ward_oci_volume *v, const struct ward_tree *tree, struct ward_err *err)
 {
 	if (tree->tmpfs_size)
@@ -237,7 +254,7 @@ int ward_oci_volumes(struct ward_oci_container *c, const struct ward_oci_host *h
 			break;
 		const struct ward_tree *tree = find_tree(p, v->tree);
 		if (v->directory && tree)
-			r = guard(v, tree, err);
+			r = find_noexec(v, p, err) < 0 ? -ENOMEM : guard(v, tree, err);
 		else if (strcmp(v->tree, v->destination) != 0)
 			r = ward_err_set(err, -EINVAL,
 				"the annotation for %s: the policy has no [tree %s]",

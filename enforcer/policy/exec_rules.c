@@ -224,6 +224,14 @@ static int plain_path(const char *text, char **ret)
 	return r;
 }
 
+bool ward_policy_has_noexec(const struct ward_policy *p)
+{
+	for (size_t i = 0; i < p->n_rules; i++)
+		if (p->rules[i].verb == WARD_VERB_NOEXEC)
+			return true;
+	return false;
+}
+
 int ward_policy_noexec(const struct ward_policy *p, char ***ret)
 {
 	size_t n = 0;

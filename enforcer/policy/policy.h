@@ -337,6 +337,8 @@ bool ward_policy_has_programs(const struct ward_policy *p);
 const struct ward_rule *ward_policy_first_program(const struct ward_policy *p);
 enum ward_listed ward_policy_listed(const struct ward_policy *p, const struct ward_state *s);
 
+/* Has any source a `noexec` rule? */
+bool ward_policy_has_noexec(const struct ward_policy *p);
 /*
  * The paths that a `noexec` rule of any source names from the root and without wildcards: nothing
  * there or beneath it may be executed, whatever the other rules say. The root itself is "/". *ret

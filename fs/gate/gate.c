@@ -686,7 +686,7 @@ int ward_gate_mode(
 
 	/* A directory's run nothing. A file's may not even stay: a write that takes it off, and
 	 * puts other content under it, can come between our look and the chmod. */
-	if (S_ISDIR(now) || !bits || op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+	if (S_ISDIR(now) || !bits || op->tree->fs->flags & WARD_FS_SETUID)
 		return 0;
 	return ward_gate_refuse(
 		op, node, name, EPERM, "setuid and setgid are not the agent's to give");

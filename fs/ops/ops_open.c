@@ -361,7 +361,7 @@ static int take_privileges(struct ward_op *op, const struct ward_record_paths *p
 {
 	int bits, caps;
 
-	if (op->tree->fs->flags & WARD_FS_ALLOW_OTHER)
+	if (op->tree->fs->flags & WARD_FS_SETUID)
 		return 0;
 	bits = take_bits(op, paths, by, fd);
 	caps = bits == 0 || bits == -ENODATA ? take_capabilities(op, paths, by, fd) : bits;

@@ -328,7 +328,8 @@ static void send_config(const struct options *o, int sock)
 		flags = WARD_FS_MASK_IDS;
 		break;
 	case MODE_OTHER:
-		flags = WARD_FS_ALLOW_OTHER | (o->passthrough ? WARD_FS_PASSTHROUGH : 0);
+		flags = WARD_FS_ALLOW_OTHER | WARD_FS_SETUID |
+			(o->passthrough ? WARD_FS_PASSTHROUGH : 0);
 		break;
 	}
 	ward_msg_init(&m, WARD_MSG_CONFIG);

@@ -262,7 +262,7 @@ static int start(struct mount_run *m, struct ward_err *err)
 	m->mounted = true;
 	uint32_t flags = id->root ? WARD_FS_ROOT | WARD_FS_PASSTHROUGH : 0;
 	if (m->options->allow_other)
-		flags |= WARD_FS_ALLOW_OTHER;
+		flags |= WARD_FS_ALLOW_OTHER | WARD_FS_SETUID;
 	else if (!id->root && !m->mount.by_helper)
 		flags |= WARD_FS_MASK_IDS;
 	r = ward_served_go(s, &fuse, flags, err);

@@ -13,6 +13,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/container/container.h"
 #include "enforcer/policy/diff.h"
 #include "enforcer/policy/load.h"
 #include "enforcer/policy/reloadable.h"
@@ -116,14 +117,29 @@ static int strictest(const struct ward_policy *start, const struct ward_load *l,
 	return 0;
 }
 
+/* The engine that was taken at the start gives no more than it did then. */
+static bool engine_asks(const struct ward_run_plan *plan)
+{
+	const bool takes = plan->mode && plan->mode->takes & WARD_TAKES_ENGINE;
+	const struct ward_engine *e =
+		takes && plan->found.program ? ward_engine_find(plan->found.program) : NULL;
+	return !e || !ward_engine_own_kernel(e);
+}
+
 static int check(
-	const struct ward_policy *start, const struct ward_policy *p, struct ward_buf *text)
+	const struct ward_run_plan *plan, const struct ward_policy *p, struct ward_buf *text)
 {
 	const struct ward_settings *s = ward_policy_settings(p);
 	size_t n = 0;
 	for (size_t i = 0; i < s->unavailable.n; i++)
 		ward_buf_printf(text, "%s: is not available yet\n", s->unavailable.v[i]);
-	int r = ward_policy_fixed(start, p, text, &n);
+	int r = ward_policy_fixed(plan->policy, p, text, &n);
+	if (r == 0 && ward_policy_has_noexec(p) && !engine_asks(plan)) {
+		ward_buf_puts(text,
+			"a noexec rule refuses programs, and the engine of this session "
+			"cannot enforce that\n");
+		n++;
+	}
 	if (r < 0 || n == 0)
 		return r < 0 || s->unavailable.n == 0 ? r : -EINVAL;
 	ward_buf_puts(text, "these last as long as the session: leave them as they are, or start a "
@@ -284,7 +300,7 @@ void ward_reload_child(const struct ward_reload *r, int sock, int base)
 	int e = buf ? load(r, base, &p, &notes, &err) : -ENOMEM;
 	if (e < 0 || !buf)
 		fail(sock, e == -ENOMEM ? WARD_EXIT_SETUP : WARD_EXIT_USAGE, err.text);
-	e = check(r->plan->policy, p, &text);
+	e = check(r->plan, p, &text);
 	if (e < 0)
 		fail(sock, e == -EINVAL ? WARD_EXIT_USAGE : WARD_EXIT_SETUP, ward_buf_str(&text));
 	e = ward_tree_spots_recheck(&r->plan->spots, p, &err);

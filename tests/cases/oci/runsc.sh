@@ -30,6 +30,26 @@ hasnt "$OUT" secret
 gone_all() { [ -z "$(ls /run/wardfs/oci)" ]; }
 wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
 
+# gVisor asks nobody before it starts a program. A policy with noexec rules refuses the container,
+# unless the host's file allows less. The control: runc starts it, and refuses the program alone.
+printf "#!/bin/sh\necho started\n" >"$work/tool.bin"
+chmod 755 "$work/tool.bin"
+printf '[policy]\nversion = 1\nextends = medium\n[files]\nnoexec = *.bin\n' >"$W/noexec.policy"
+bundle "$b" sh -c '/workspace/tool.bin || exit 7'
+volume "$b" "$work" /workspace
+host_policy "policy = $W/noexec.policy"
+expect 7 oci run --bundle "$b" noexec-runc
+host_policy "runtime = $W/bin/runsc" "policy = $W/noexec.policy"
+expect 1 oci run --bundle "$b" noexec-runsc
+has "$ERR" 'the policy has noexec rules'
+host_policy "runtime = $W/bin/runsc" "policy = $W/noexec.policy" 'allow-missing = exec'
+expect 0 oci run --bundle "$b" noexec-allowed
+has "$OUT" started
+expect 0 "$WARDFS" audit show --json --kind session.start
+has "$OUT" '"lacks":["[limits] idle","noexec"]'
+host_policy "runtime = $W/bin/runsc" 'policy = medium'
+wait_until 60 gone_all || fail "left: $(ls /run/wardfs/oci)"
+
 # As an engine does it. gVisor reads for the container: the record names a process of gVisor.
 bundle "$b" sleep 600
 volume "$b" "$work" /workspace

@@ -11,4 +11,10 @@ cleanup() {
 	"$WARD_BUILD/wardfs" umount "$PWD/mount" 2>/dev/null || :
 }
 trap cleanup EXIT
-python3 "$WARD_SRC/tests/cases/policy/lib/errno-attempts.py"
+verbs=$WARD_SRC/tests/support/file-verbs.py
+python3 "$verbs" make source policy
+python3 "$verbs" state source >before
+"$WARD_BUILD/wardfs" mount --policy policy "$PWD/source" "$PWD/mount"
+python3 "$verbs" attempt "$PWD/mount" >answers
+python3 "$verbs" state source >after
+python3 "$verbs" judge answers before after

@@ -85,6 +85,34 @@ printf '[policy]\nversion = 1\nextends = medium\n[process]\nseccomp = no-exec\n'
 expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true
 has "$ERR" 'no-exec'
 
+# Nor does that kernel ask before it starts a program: rules of noexec refuse the run as well. The
+# control: without the rule it starts, and runc refuses the program alone.
+cp /bin/true tool.bin
+printf '[policy]\nversion = 1\nextends = medium\n' >"$WARD_TMP/plain.policy"
+{
+	cat "$WARD_TMP/plain.policy"
+	printf '[files]\nnoexec = *.bin\n'
+} >"$WARD_TMP/p.policy"
+expect 0 "$WARDFS" run -p "$WARD_TMP/plain.policy" --engine runsc -- ./tool.bin
+expect 126 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runc -- ./tool.bin
+expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- ./tool.bin
+has "$ERR" 'a noexec rule refuses programs'
+# No reload adds one to a running session. The control: runc takes it.
+for engine in runc runsc; do
+	"$WARDFS" run -p "$WARD_TMP/plain.policy" --engine $engine --session "adds-$engine" -- sleep 600 &
+	pid=$!
+	wait_until 60 "$WARDFS" exec "adds-$engine" -- true
+	case $engine in
+	runc) expect 0 "$WARDFS" policy reload "adds-$engine" "$WARD_TMP/p.policy" ;;
+	runsc)
+		expect 2 "$WARDFS" policy reload "adds-$engine" "$WARD_TMP/p.policy"
+		has "$ERR" 'a noexec rule refuses programs'
+		;;
+	esac
+	expect 0 "$WARDFS" kill "adds-$engine"
+	wait "$pid" || [ $? -ge 125 ] || fail 'the end'
+done
+
 # An ordinary user's.
 cat >"$WARD_TMP/user.sh" <<'END'
 set -eu

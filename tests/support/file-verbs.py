@@ -1,9 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of ../errno.sh.
-import ctypes, errno, fcntl, mmap, os, shutil, socket, stat, subprocess
+"""The table of operations and verbs in docs/wardfs-policy.5.md: each cell is one attempt on a name of its own.
 
-wardfs = os.path.join(os.environ["WARD_BUILD"], "wardfs")
-source, mount = os.getcwd() + "/source", os.getcwd() + "/mount"
+file-verbs.py make DIR [POLICY]     makes the names, and the policy with the rules for them
+file-verbs.py state DIR >FILE       what the host sees of each name: content, mode, owner, times, attributes
+file-verbs.py attempt DIR >FILE     makes each attempt; also in a sandbox, with this file alone
+file-verbs.py judge ANSWERS [BEFORE AFTER [LOOSE [VERB]]]
+    compares the answers with the page. With two states: what the page refuses has also left the names
+    as they were. LOOSE is a file of operations, one a line, whose answers may be others: then the states
+    alone decide. VERB is left out. Prints the number of cells.
+"""
+import ctypes
+import errno
+import fcntl
+import hashlib
+import json
+import mmap
+import os
+import shutil
+import socket
+import stat
+import sys
+
 libc = ctypes.CDLL(None, use_errno=True)
 AT_FDCWD, RENAME_NOREPLACE, RENAME_EXCHANGE, RENAME_WHITEOUT = -100, 1, 2, 4
 O_TMPFILE = 0o20000000 | os.O_DIRECTORY
@@ -170,9 +187,15 @@ OPERATIONS = {
 }
 
 
+VERBS = "hide", "deny", "read", "append", "write", "ask", "noexec"
+# Every name has its cell's verb at its end, and the policy one rule a verb.
+NAMES = {(o, v): f"{i}.{v}" for i, (o, v) in enumerate((o, v) for o in OPERATIONS for v in VERBS)}
+BESIDE = "", ".other", ".dir", ".new"
+
+
 def cells():
-    """(operation, verb, errno name or None), as the page says."""
-    verbs = None
+    """(operation, verb): errno name or None, as the page says."""
+    table, verbs = {}, None
     with open(os.environ["WARD_SRC"] + "/docs/wardfs-policy.5.md", encoding="utf-8") as f:
         for line in f:
             row = [c.strip() for c in line.strip().strip("|").split("|")]
@@ -180,11 +203,13 @@ def cells():
             if row[0] == "operation":
                 verbs = row[1:]
             elif verbs and not line.startswith("|"):
-                return
+                break
             elif verbs and not row[0].startswith("-"):
                 assert row[0] in OPERATIONS, f"the page has an operation of its own: {row[0]}"
                 assert len(row) == len(verbs) + 1, row
-                yield from ((row[0], v, None if c == "ok" else c) for v, c in zip(verbs, row[1:]))
+                table.update(((row[0], v), None if c == "ok" else c) for v, c in zip(verbs, row[1:]))
+    assert table.keys() == NAMES.keys(), "the page has other operations or verbs"
+    return table
 
 
 def make(kind, path):
@@ -198,28 +223,84 @@ def make(kind, path):
         os.symlink("target", path)
 
 
-table = list(cells())
-verbs = list(dict.fromkeys(v for _, v, _ in table))
-assert verbs == ["hide", "deny", "read", "append", "write", "ask", "noexec"], verbs
-assert {o for o, _, _ in table} == set(OPERATIONS), "the page has not every operation"
-names = {cell: f"{i}.{cell[1]}" for i, cell in enumerate(table)}
-for cell in table:
-    make(OPERATIONS[cell[0]][1], f"{source}/{names[cell]}")
-    make(FILE, f"{source}/{names[cell]}.other")
-    make(DIR, f"{source}/{names[cell]}.dir")
-with open("policy", "w", encoding="ascii") as f:
-    f.write("[policy]\nversion = 1\n[files]\nwrite = /workspace\n" +
-            "".join(f"{v} = /workspace/*.{v}\n" for v in verbs))
-subprocess.run([wardfs, "mount", "--policy", "policy", source, mount], check=True)
-wrong = []
-for cell in table:
-    operation, verb, want = cell
+def make_all(at, policy=None):
+    for (operation, _), name in NAMES.items():
+        make(OPERATIONS[operation][1], f"{at}/{name}")
+        make(FILE, f"{at}/{name}.other")
+        make(DIR, f"{at}/{name}.dir")
+    if policy:
+        with open(policy, "w", encoding="ascii") as f:
+            f.write("[policy]\nversion = 1\n[approvals]\ntimeout = 1s\n[files]\nwrite = /workspace\n" +
+                    "".join(f"{v} = /workspace/*.{v}\n" for v in VERBS))
+
+
+def attempt_all(at):
+    """(operation, verb, errno name or None) of each attempt."""
+    for (operation, verb), name in NAMES.items():
+        try:
+            OPERATIONS[operation][0](f"{at}/{name}")
+            got = None
+        except OSError as e:
+            got = "EOPNOTSUPP" if e.errno == errno.EOPNOTSUPP else errno.errorcode[e.errno]
+        yield operation, verb, got
+
+
+def state_of(path):
     try:
-        OPERATIONS[operation][0](f"{mount}/{names[cell]}")
-        got = None
-    except OSError as e:
-        got = "EOPNOTSUPP" if e.errno == errno.EOPNOTSUPP else errno.errorcode[e.errno]
-    if got != want:
-        wrong.append(f"{operation} under {verb}: {got or 'ok'}, the page says {want or 'ok'}")
-print(f"{len(table)} cells")
-assert len(table) >= 7 * 49 and not wrong, "\n".join(wrong)
+        st = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    seen = [stat.S_IFMT(st.st_mode) | stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid, st.st_nlink, st.st_ino]
+    if stat.S_ISDIR(st.st_mode):
+        return seen + sorted(os.listdir(path))
+    if stat.S_ISLNK(st.st_mode):
+        return seen + [os.readlink(path)]
+    seen += [st.st_mtime_ns, [(n, os.getxattr(path, n).hex()) for n in sorted(os.listxattr(path))]]
+    if stat.S_ISREG(st.st_mode):
+        with open(path, "rb") as f:
+            seen.append(hashlib.sha256(f.read()).hexdigest())
+    return seen
+
+
+def judge(answers, before=None, after=None, loose=(), left_out=None):
+    """What is not as the page says."""
+    page = cells()
+    assert [(o, v) for o, v, _ in answers] == list(page), "answers are missing"
+    for operation, verb, got in answers:
+        want = page[operation, verb]
+        if verb == left_out:
+            continue
+        if got != want and operation not in loose:
+            yield f"{operation} under {verb}: {got or 'ok'}, the page says {want or 'ok'}"
+        name = NAMES[operation, verb]
+        for n in (name + end for end in BESIDE):
+            if before and page[operation, verb] and before[n] != after[n]:
+                yield f"{operation} under {verb}: refused, and {n} changed: {before[n]}, {after[n]}"
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def main(verb, *args):
+    if verb == "make":
+        make_all(*args)
+    elif verb == "attempt":
+        json.dump(list(attempt_all(*args)), sys.stdout)
+    elif verb == "state":
+        names = [n + end for n in NAMES.values() for end in BESIDE]
+        json.dump({n: state_of(f"{args[0]}/{n}") for n in names}, sys.stdout)
+    else:
+        loose = []
+        if len(args) > 3:
+            with open(args[3], encoding="utf-8") as f:
+                loose = f.read().splitlines()
+        assert set(loose) <= set(OPERATIONS), "there is no such operation"
+        wrong = list(judge(*[load(a) for a in args[:3]], loose, *args[4:]))
+        print(f"{len(NAMES)} cells")
+        sys.exit("\n".join(wrong) if wrong else 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

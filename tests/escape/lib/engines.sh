@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154
+# The adapter of ../engine-table.sh: the same command in each way to have a container, or none.
+#
+# ENGINES                    their names; `wardfs-oci` is wardfs-oci with runc
+# in_engine NAME POLICY CMD...
+#       runs CMD with the directory $PWD as /workspace, by the policy of that file
+# command_of NAME POLICY     that as a command line, for a program that starts the sandbox itself
+#                            With OCI_PLAIN, wardfs-oci is runc alone: the control
+#                            BOX_OPTIONS: more options of its mount at /workspace
+# trail_of                   the records of the last run as JSON
+# engines.sh in DIR NAME POLICY CMD...     the file as a program: in_engine
+set -eu
+. "$WARD_SRC/tests/cases/oci/lib/oci.sh"
+ENGINES='restricted runc crun podman docker runsc wardfs-oci'
+ADAPTER=$WARD_SRC/tests/escape/lib/engines.sh
+
+# The container has the host's programs, as the others do: links, and /usr as a volume to read.
+in_oci() {
+	box=$W/box$$
+	for place in proc dev sys tmp etc usr workspace home; do mkdir -p "$box/rootfs/$place"; done
+	for link in bin sbin lib lib64; do ln -s "usr/$link" "$box/rootfs/$link"; done
+	cp /etc/ld.so.cache "$box/rootfs/etc"
+	host_policy "policy = $1" '[volumes]' 'read = /usr'
+	shift
+	bundle "$box" "$@"
+	# shellcheck disable=SC2086
+	volume "$box" "$PWD" /workspace ${BOX_OPTIONS-}
+	volume "$box" /usr /usr ro
+	edit "$box" 'c["process"].update(cwd="/workspace", env=["PATH=/usr/bin:/usr/sbin", "HOME=/home"])
+c["mounts"] += [{"type": "tmpfs", "source": "tmpfs", "destination": d, "options": ["mode=1777"]}
+                for d in ("/tmp", "/home")]'
+	status=0
+	if [ "${OCI_PLAIN-}" ]; then
+		runc --root "$W/plain" run -b "$box" "box$$" || status=$?
+	else
+		oci run -b "$box" "box$$" || status=$?
+	fi
+	rm -rf "$box"
+	return "$status"
+}
+
+in_engine() {
+	engine=$1
+	policy=$2
+	shift 2
+	case $engine in
+	restricted) "$WARDFS" run -p "$policy" -- "$@" ;;
+	wardfs-oci) in_oci "$policy" "$@" ;;
+	*) "$WARDFS" run --engine "$engine" -p "$policy" -- "$@" ;;
+	esac
+}
+
+command_of() {
+	printf 'sh %s in {work} %s %s' "$ADAPTER" "$1" "$2"
+}
+
+trail_of() {
+	"$WARDFS" audit show --json
+}
+
+if [ "${1-}" = in ]; then
+	[ "$3" != wardfs-oci ] || cd "$2"
+	shift 2
+	in_engine "$@"
+fi
