@@ -36,8 +36,23 @@ void ward_one_failed(struct ward_one *o, int r, const char *what)
 		"%s: %s", what, strerror(-r));
 }
 
-/* What is to go was in a directory that this apply or another one has renamed. */
-static bool has_gone_on(struct ward_one *o)
+/* Does the directory that change `by` renames have its new name? */
+static bool has_come(const struct ward_applying *w, size_t by)
+{
+	const struct ward_change *c = &w->a->changes->v[by];
+	struct ward_review_base now;
+	mode_t type;
+	ward_cleanup_fd int fd = ward_host_open(w->a->roots[c->root], c->path, O_PATH);
+	return fd >= 0 && ward_host_stat(fd, &now, &type) == 0 && S_ISDIR(type) &&
+	       now.ino == c->base.ino && now.dev == c->base.dev &&
+	       now.btime_ns == c->base.btime_ns;
+}
+
+/*
+ * What is to go was in a directory that this apply or another one has renamed. taken: another
+ * directory can have its old name by now.
+ */
+static bool has_gone_on(struct ward_one *o, bool taken)
 {
 	const struct ward_applying *w = o->w;
 	size_t len = strlen(o->c->path), by, root;
@@ -46,7 +61,7 @@ static bool has_gone_on(struct ward_one *o)
 		ward_cleanup_fd int dir =
 			w->a->roots[root] < 0 ? -1
 					      : ward_host_parent(w->a->roots[root], o->at, &name);
-		if (dir < 0)
+		if (dir < 0 || (taken && !has_come(w, by)))
 			continue;
 		o->own = *o->c;
 		/* The log has both paths. */
@@ -89,11 +104,16 @@ int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o)
 		r = ward_shifts_now(&w->names, c->root, c->path, o->at, &root);
 		path = o->at;
 	}
+	const bool removed = c->kind == WARD_CHANGE_REMOVED;
+	if (removed && has_gone_on(o, true)) {
+		path = o->c->path;
+		root = o->c->root;
+	}
 	if (r == 0)
 		r = ward_swap_begin(&w->place, w->a->roots[root], path, number, &o->s);
-	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o))
+	if (removed && o->c == c && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o, false))
 		r = ward_swap_begin(&w->place, w->a->roots[o->c->root], o->c->path, number, &o->s);
-	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR)) {
+	if (removed && (r == -ENOENT || r == -ENOTDIR)) {
 		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
 		return r;
 	}

@@ -10,3 +10,7 @@ seeds=60
 mkdir "$WARD_TMP/work"
 cd "$WARD_TMP/work"
 python3 "$WARD_SRC/tests/cases/run/lib/review-names.py" "$WARDFS" 1 "$seeds"
+# A file goes, its directory is renamed, and another directory comes to the name.
+for seed in 1004 1025; do
+	python3 "$WARD_SRC/tests/cases/run/lib/review-names.py" "$WARDFS" "$seed" 1
+done
