@@ -100,9 +100,12 @@ bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now);
 /* Does the name have the object's content and permissions? */
 bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
 	const char *object);
-/* The file came there in an apply before, and then its new content, as another file. */
-bool ward_one_came_with_content(
-	const struct ward_one *o, const struct ward_review_base *there, mode_t type);
+/*
+ * The file came to path in an apply before, and then its new content, as another file. there: what
+ * stands at o's name, which need not be path.
+ */
+bool ward_one_came_with_content(const struct ward_one *o, size_t root, const char *path,
+	const struct ward_review_base *there, mode_t type);
 /* What is to go went in an apply before, and what comes to its name has come. */
 bool ward_one_is_replaced(
 	const struct ward_one *o, const struct ward_review_base *now, mode_t type);

@@ -171,11 +171,15 @@ bool ward_one_is_replaced(const struct ward_one *o, const struct ward_review_bas
 	const char *path = o->c->path;
 	const struct ward_change *c = ward_changes_find(all, root, path, WARD_CHANGE_RENAMED);
 	struct ward_one of = *o;
+	const bool renamed = c != NULL;
 	if (!c)
 		c = ward_changes_find(all, root, path, WARD_CHANGE_LINKED);
+	if (c && c->has_base && now->ino == c->base.ino && now->dev == c->base.dev)
+		return true;
+	/* Of a further name, the content is a change of the first one. */
 	if (c)
-		return (c->has_base && now->ino == c->base.ino && now->dev == c->base.dev) ||
-		       ward_one_came_with_content(o, now, type);
+		return ward_one_came_with_content(o, renamed ? root : c->from_root,
+			renamed ? path : c->from, now, type);
 	of.c = ward_changes_find(all, root, path, WARD_CHANGE_ADDED);
 	char object[WARD_PART_NAME];
 	if (!of.c || of.c->type != type)
