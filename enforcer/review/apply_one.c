@@ -44,8 +44,7 @@ static bool has_come(const struct ward_applying *w, size_t by)
 	mode_t type;
 	ward_cleanup_fd int fd = ward_host_open(w->a->roots[c->root], c->path, O_PATH);
 	return fd >= 0 && ward_host_stat(fd, &now, &type) == 0 && S_ISDIR(type) &&
-	       now.ino == c->base.ino && now.dev == c->base.dev &&
-	       now.btime_ns == c->base.btime_ns;
+	       now.ino == c->base.ino && now.dev == c->base.dev && now.btime_ns == c->base.btime_ns;
 }
 
 /*
@@ -178,8 +177,8 @@ bool ward_one_is_replaced(const struct ward_one *o, const struct ward_review_bas
 		return true;
 	/* Of a further name, the content is a change of the first one. */
 	if (c)
-		return ward_one_came_with_content(o, renamed ? root : c->from_root,
-			renamed ? path : c->from, now, type);
+		return ward_one_came_with_content(
+			o, renamed ? root : c->from_root, renamed ? path : c->from, now, type);
 	of.c = ward_changes_find(all, root, path, WARD_CHANGE_ADDED);
 	char object[WARD_PART_NAME];
 	if (!of.c || of.c->type != type)
@@ -300,6 +299,15 @@ static int look_ahead(const struct ward_one *o, struct ward_review_base *ret, mo
 	return dir < 0 ? dir : ward_host_stat_at(dir, name, ret, ret_type);
 }
 
+static bool is_in_use(const struct ward_one *o)
+{
+	struct ward_applying *w = o->w;
+	/* The directory was found anew: a while has passed, or it is another one. */
+	if (w->journals.of != w->place.found)
+		w->journals = (struct ward_unit_dir){.of = w->place.found};
+	return ward_unit_in_use(w->a->changes, o->c, o->s.dir, o->s.name, &w->journals);
+}
+
 /* What stands at the name decides: true where the content is to be written. */
 static bool may_write(struct ward_one *o, const char *object)
 {
@@ -322,7 +330,7 @@ static bool may_write(struct ward_one *o, const char *object)
 		ward_one_failed(o, r, "it is not in the project any more");
 	} else if (!ward_one_is_base(o->c, &now, type, o->c->moved || *o->c->displaced)) {
 		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
-	} else if (ward_unit_in_use(o->w->a->changes, o->c, o->s.dir, o->s.name)) {
+	} else if (is_in_use(o)) {
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"the project has a journal of it (-wal, -journal): a program may be using it");
 	} else {

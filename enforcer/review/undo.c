@@ -205,10 +205,13 @@ static void back_in_place(struct ward_back *b, const struct ward_review_base *no
 	ward_back_undone(b, b->s.dir, b->s.name);
 }
 
-/* What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL). */
-static void bring_back(struct ward_back *b, const struct ward_review_base *now)
+/*
+ * What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL).
+ * kept: whether it is there has been looked at.
+ */
+static void bring_back(struct ward_back *b, const struct ward_review_base *now, bool kept)
 {
-	if (!is_kept(b)) {
+	if (!kept && !is_kept(b)) {
 		ward_back_end(b, WARD_APPLY_FAILED, LOST);
 		return;
 	}
@@ -236,7 +239,7 @@ static void back_changed(struct ward_back *b)
 	look(b, &at);
 	/* Where only attributes changed, the inode tells. */
 	const bool came = at.error == 0 && b->d->has_after && !b->d->in_place &&
-			  ward_back_same(&at.now, &b->d->after) && is_kept(b) > 0;
+			  ward_back_same(&at.now, &b->d->after) && is_kept(b);
 	if (!came && has(b, &at, b->d->before, b->d->c.base.mode)) {
 		drop_taken(b);
 		ward_back_already(b, b->s.dir, b->s.name, "it is as it was");
@@ -249,7 +252,7 @@ static void back_changed(struct ward_back *b)
 	if (b->d->in_place)
 		back_in_place(b, &at.now);
 	else
-		bring_back(b, &at.now);
+		bring_back(b, &at.now, came);
 }
 
 static void back_added(struct ward_back *b)
@@ -283,7 +286,7 @@ static void back_removed(struct ward_back *b)
 	mode_t type;
 	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
 		(b->w->u->dry && ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
-		bring_back(b, NULL);
+		bring_back(b, NULL, false);
 		return;
 	}
 	look(b, &at);
