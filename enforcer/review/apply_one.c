@@ -447,8 +447,6 @@ void ward_one_drop(struct ward_one *o)
 static int put_in_place(struct ward_one *o)
 {
 	const uint32_t number = o->w->number[o->i];
-	if (!S_ISREG(o->c->type))
-		return -EINVAL;
 	int r = ward_in_place_instead(&o->s, &o->c->base);
 	if (r < 0)
 		return r;
@@ -461,16 +459,22 @@ static int put_in_place(struct ward_one *o)
 
 /*
  * It could not be written, and has what it had, with another ctime. Where that fails, too, both
- * copies stay until another run has put it back.
+ * copies stay until another run has put it back. raced: what stands there may be somebody else's.
  */
-static void not_in_place(struct ward_one *o, bool is_back)
+static void not_in_place(struct ward_one *o, bool is_back, bool raced)
 {
 	struct ward_review_base again;
 	mode_t type;
 	if (!is_back && ward_in_place_write(&o->s, &o->c->base, true) < 0)
 		return;
+	const struct ward_review_base *was = &o->c->base;
 	const bool there = ward_host_stat_at(o->s.dir, o->s.name, &again, &type) == 0;
-	ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
+	/* Somebody else's file is no base for another apply. */
+	if (raced && (!there || again.ino != was->ino || again.dev != was->dev ||
+			     again.btime_ns != was->btime_ns))
+		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+	else
+		ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
 	if (ward_undo_log_error(&o->w->log) == 0)
 		ward_one_drop(o);
 }
@@ -520,12 +524,10 @@ void ward_one_put(struct ward_one *o)
 	else if (r == -ESTALE)
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"somebody changed it at this moment: it was put back");
-	else if (r == -EINVAL)
-		ward_one_ended(o, WARD_APPLY_FAILED, "the file system cannot exchange two links");
 	else
 		ward_one_failed(o, r, adds ? "could not be added" : "could not be changed");
 	if (in_place) {
-		not_in_place(o, r == -ESTALE);
+		not_in_place(o, r == -ESTALE, r == -ESTALE);
 		return;
 	}
 	ward_one_drop(o);
@@ -539,7 +541,14 @@ void ward_one_back(struct ward_one *o)
 	mode_t type;
 	int r = 0;
 	if (o->w->in_place[o->i]) {
-		r = ward_in_place_write(&o->s, was, true);
+		/* A link was made anew. */
+		if (S_ISLNK(o->c->type)) {
+			r = ward_host_stat_at(o->s.dir, o->s.name, &came, &type);
+			if (r == 0 && came.ino != o->w->came[o->i])
+				r = -ESTALE;
+			was = &came;
+		}
+		r = r < 0 ? r : ward_in_place_write(&o->s, was, true);
 	} else if (o->c->kind == WARD_CHANGE_REMOVED) {
 		if (o->s.elsewhere)
 			r = ward_content_copy(
@@ -558,7 +567,7 @@ void ward_one_back(struct ward_one *o)
 		return;
 	}
 	if (o->w->in_place[o->i]) {
-		not_in_place(o, true);
+		not_in_place(o, true, false);
 	} else {
 		ward_one_drop(o);
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);

@@ -200,9 +200,12 @@ static void back_in_place(struct ward_back *b, const struct ward_review_base *no
 		ward_back_errno(b, r, "could not be undone");
 		return;
 	}
+	/* Said first: nothing else tells that a link that was made anew is the old one. */
+	ward_back_undone(b, b->s.dir, b->s.name);
+	if (ward_undo_log_error(&b->w->log) < 0)
+		return;
 	ward_in_place_end(&b->s);
 	(void)unlinkat(b->s.keep, b->s.kept, 0);
-	ward_back_undone(b, b->s.dir, b->s.name);
 }
 
 /*
@@ -220,7 +223,9 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now, 
 	int r = bring_near(b);
 	if (r == 0)
 		r = now ? ward_swap_exchange(&b->s, now) : ward_swap_add(&b->s);
-	if (r == -EINVAL && now && S_ISREG(b->d->c.type)) {
+	if (r == -EINVAL && now) {
+		if (b->s.elsewhere)
+			(void)unlinkat(b->s.dir, b->s.beside, 0);
 		back_in_place(b, now);
 		return;
 	}
