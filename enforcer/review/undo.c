@@ -241,6 +241,10 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now, 
 static void back_changed(struct ward_back *b)
 {
 	struct standing at;
+	if (ward_back_later_as_was(b) && is_kept(b)) {
+		(void)ward_back_dry(b);
+		return;
+	}
 	look(b, &at);
 	/* Where only attributes changed, the inode tells. */
 	const bool came = at.error == 0 && b->d->has_after && !b->d->in_place &&
@@ -263,6 +267,10 @@ static void back_changed(struct ward_back *b)
 static void back_added(struct ward_back *b)
 {
 	struct standing at;
+	if (ward_back_later_as_was(b)) {
+		(void)ward_back_dry(b);
+		return;
+	}
 	look(b, &at);
 	if (at.error == -ENOENT) {
 		drop_taken(b);
@@ -290,7 +298,9 @@ static void back_removed(struct ward_back *b)
 	struct ward_review_base now;
 	mode_t type;
 	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
-		(b->w->u->dry && ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
+		(b->w->u->dry &&
+			(ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path) ||
+				ward_back_later_came(b->w, b->i, b->d->c.root, b->d->c.path)))) {
 		bring_back(b, NULL, false);
 		return;
 	}
@@ -319,7 +329,9 @@ static void back_linked(struct ward_back *b)
 	const struct ward_review_base *link = b->d->has_after ? &b->d->after : &b->d->c.base;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
+	if (ward_back_later_base(b->w, b->i, link)) {
+		(void)ward_back_dry(b);
+	} else if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
 		drop_link(b, link);
 		ward_back_already(b, -1, NULL, "it is gone");
 	} else if (!ward_back_same(&now, link) || now.nlink < 2)
@@ -549,6 +561,8 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 		r = ward_undo_log_open(w.undo, u->applied->roots, u->applied->n_roots, &w.log);
 	if (r >= 0)
 		r = find_ways(&w);
+	if (r >= 0)
+		r = ward_back_later_find(&w);
 	if (r >= 0 && !u->dry)
 		r = ward_applied_recover(w.undo, u->roots, u->applied, &w.log);
 	ward_swap_place_init(&w.place, w.undo);
@@ -567,6 +581,7 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 		if (r == 0 && !u->dry)
 			r = ward_sync_all(u->roots, 16, w.undo);
 	}
+	ward_back_later_clear(&w);
 	ward_moved_clear(&w.moved);
 	free(w.ways.v);
 	ward_swap_place_forget(&w.place);
