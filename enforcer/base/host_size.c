@@ -92,6 +92,16 @@ static void look_up(struct ward_host_size *s, const char *mount, const char *pat
 	}
 }
 
+/* Whether the list of names, with commas between, has this one. */
+static bool has_name(const char *names, const char *name)
+{
+	const size_t len = strlen(name);
+	for (const char *p = names; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (strcspn(p, ",") == len && memcmp(p, name, len) == 0)
+			return true;
+	return false;
+}
+
 /* A line "ID:CONTROLLERS:PATH"; controllers are empty for version 2. */
 static void look_at_line(struct ward_host_size *s, char *line, const char *mounted)
 {
@@ -108,6 +118,9 @@ static void look_at_line(struct ward_host_size *s, char *line, const char *mount
 		look_up(s, mount, path);
 	}
 	if (!*names)
+		return;
+	/* Of version 1, each controller has its files in its own hierarchy. */
+	if (!has_name(names, "memory") && !has_name(names, "cpu"))
 		return;
 	/* "cpu,cpuacct" is mounted by that name, by one of both, or by links of both. */
 	snprintf(mount, sizeof(mount), "%s/%s", mounted, names);

@@ -80,7 +80,7 @@ static void plan_next(struct ward_listened *l)
 			     : UINT64_MAX;
 }
 
-void ward_listened_open(struct ward_listened *l, pid_t pid)
+void ward_listened_open(struct ward_listened *l, pid_t pid, bool empty)
 {
 	static const char *const tables[] = {"tcp", "tcp6"};
 	for (size_t i = 0; i < 2; i++) {
@@ -88,7 +88,8 @@ void ward_listened_open(struct ward_listened *l, pid_t pid)
 		snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, tables[i]);
 		l->fds[i] = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	}
-	each(l, NULL, take_before);
+	if (!empty)
+		each(l, NULL, take_before);
 	plan_next(l);
 }
 

@@ -24,8 +24,12 @@ struct ward_listened {
 };
 #define WARD_LISTENED_INIT ((struct ward_listened){.fds = {-1, -1}, .next_ns = UINT64_MAX})
 
-/* Process pid is in the network namespace, and the command has not started yet. */
-void ward_listened_open(struct ward_listened *l, pid_t pid);
+/*
+ * Process pid is in the network namespace, and the command has not started yet. empty: nothing can
+ * listen there before the command, so that there is nothing to read. The kernel walks its whole
+ * table of connections for it: milliseconds on a machine with much memory.
+ */
+void ward_listened_open(struct ward_listened *l, pid_t pid, bool empty);
 /* Milliseconds until it wants to look; -1: never. */
 int ward_listened_timeout(const struct ward_listened *l);
 /* In each round. */

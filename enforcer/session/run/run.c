@@ -336,7 +336,8 @@ static int start(struct ward_running *r, struct ward_err *err)
 		return WARD_EXIT_USAGE;
 	ward_limits_start(r->limits, ward_sandbox_pid(r->sandbox));
 	if (r->plan->settings->net != WARD_NET_HOST && r->plan->mode->layers & WARD_LAYER_VIEW)
-		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox));
+		ward_listened_open(&r->listened, ward_sandbox_pid(r->sandbox),
+			r->plan->settings->net == WARD_NET_NONE);
 	r->started = true;
 	/* Before the command: a short one is over, and pid 1 with it, before we run again. */
 	if (r->plan->settings->net == WARD_NET_NONE && r->plan->mode->layers & WARD_LAYER_VIEW)
