@@ -19,6 +19,11 @@ static_assert(sizeof(struct field_head) == 8, "the encoded form");
 static_assert(sizeof(struct ward_event) == WARD_EVENT_MAX, "no padding at the end");
 
 #define DIGEST_BYTES 32U
+#define FLAGS_KNOWN ((uint32_t)WARD_EVENT_CUT | (uint32_t)WARD_EVENT_ENDS)
+
+static_assert(WARD_EVENT_DURATION_AT(0) - WARD_EVENT_READ_AT(0) ==
+		      sizeof(struct field_head) + sizeof(uint64_t),
+	"the last two fields");
 
 static size_t padded(size_t len)
 {
@@ -98,6 +103,17 @@ void ward_event_list(struct ward_event *ev, enum ward_event_tag tag, const void 
 	}
 }
 
+bool ward_event_ends(struct ward_event *ev)
+{
+	const size_t need = 2 * (sizeof(struct field_head) + sizeof(uint64_t));
+	if (sizeof(ev->fields) - ev->head.len < need)
+		return false;
+	ward_event_u64(ev, WARD_TAG_READ, 0);
+	ward_event_u64(ev, WARD_TAG_DURATION, 0);
+	ev->head.flags |= WARD_EVENT_ENDS;
+	return true;
+}
+
 const char *ward_event_kind_name(enum ward_event_kind kind)
 {
 	if (kind == WARD_EVENT_NONE || (unsigned)kind >= WARD_EVENT_COUNT_)
@@ -134,12 +150,22 @@ static bool is_number(enum ward_event_type type)
 	return false;
 }
 
+/* The two fields of ward_event_ends(), where ward_ring_end() writes. */
+static bool ends_last(const struct ward_event *ev, const struct ward_event_fields *f)
+{
+	const uint8_t *end = ev->fields + ev->head.len;
+	const uint8_t *read = f->of[WARD_TAG_READ].p;
+	const uint8_t *duration = f->of[WARD_TAG_DURATION].p;
+	return read && duration && read == WARD_EVENT_READ_AT(end) &&
+	       duration == WARD_EVENT_DURATION_AT(end);
+}
+
 int ward_event_decode(const struct ward_event *ev, size_t size, struct ward_event_fields *ret)
 {
 	if (size < sizeof(ev->head) || size > sizeof(*ev))
 		return -EBADMSG;
 	const struct ward_event_head *h = &ev->head;
-	if (h->len != size - sizeof(*h) || h->zero != 0 || h->flags & ~(uint32_t)WARD_EVENT_CUT ||
+	if (h->len != size - sizeof(*h) || h->zero != 0 || h->flags & ~FLAGS_KNOWN ||
 		h->kind == WARD_EVENT_NONE || h->kind >= WARD_EVENT_COUNT_)
 		return -EBADMSG;
 	memset(ret, 0, sizeof(*ret));
@@ -172,5 +198,5 @@ int ward_event_decode(const struct ward_event *ev, size_t size, struct ward_even
 				return -EBADMSG;
 		off += padded(fh.len);
 	}
-	return 0;
+	return h->flags & WARD_EVENT_ENDS && !ends_last(ev, ret) ? -EBADMSG : 0;
 }

@@ -33,7 +33,11 @@ struct ward_event_head {
 	uint32_t zero;
 };
 
-enum ward_event_flag { WARD_EVENT_CUT = 1U << 0 };
+enum ward_event_flag {
+	WARD_EVENT_CUT = 1U << 0,
+	/* The last two fields are those of ward_event_ends(). */
+	WARD_EVENT_ENDS = 1U << 1,
+};
 
 struct ward_event {
 	struct ward_event_head head;
@@ -55,6 +59,15 @@ void ward_event_digest(struct ward_event *ev, enum ward_event_tag tag, const uin
  * the event is marked as cut.
  */
 void ward_event_list(struct ward_event *ev, enum ward_event_tag tag, const void *p, size_t len);
+
+/*
+ * Of a handle that may end before the record is read: room for WARD_TAG_READ and WARD_TAG_DURATION,
+ * which ward_ring_end() fills. Nothing may follow. False, with the event as it was: no room.
+ */
+bool ward_event_ends(struct ward_event *ev);
+/* Where these values are in an encoded event of `size` bytes. */
+#define WARD_EVENT_READ_AT(size) ((size)-24)
+#define WARD_EVENT_DURATION_AT(size) ((size)-8)
 
 /* "open", "session.start", …; "?" out of range. */
 const char *ward_event_kind_name(enum ward_event_kind kind);

@@ -119,6 +119,11 @@ static inline void ward_member_set_add(struct ward_member_set *s, enum ward_even
 	s->word[(unsigned)tag / 64] |= UINT64_C(1) << (unsigned)tag % 64;
 }
 
+static inline void ward_member_set_remove(struct ward_member_set *s, enum ward_event_tag tag)
+{
+	s->word[tag / 64] &= ~(UINT64_C(1) << tag % 64);
+}
+
 static inline bool ward_member_set_has(const struct ward_member_set *s, enum ward_event_tag tag)
 {
 	return s->word[(unsigned)tag / 64] >> (unsigned)tag % 64 & 1;

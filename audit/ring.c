@@ -53,10 +53,17 @@ struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 static_assert(sizeof(struct shared) <= WARD_RING_HEADER_BYTES, "the header");
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "shared with a process");
 
+/* Of an event with WARD_EVENT_ENDS. The first to exchange OPEN settles it. */
+enum record_end {
+	RING_OPEN = 0,
+	RING_TAKEN, /* by the reader: what the last two fields say does not count */
+	RING_ENDED, /* by the producer: they count, whenever the record is read */
+};
+
 struct record {
 	_Atomic uint64_t commit;
 	uint32_t size;
-	uint32_t zero;
+	_Atomic uint32_t end; /* enum record_end */
 	uint8_t event[];
 };
 static_assert(sizeof(struct record) == 16, "the layout in ring.h");
@@ -266,7 +273,7 @@ static void append(struct ward_ring *r, const struct ward_event *ev, uint64_t ne
 	size_t size = ward_event_size(ev);
 	atomic_store_explicit(&record_at(r, next)->commit, 0, memory_order_relaxed);
 	rec->size = (uint32_t)size;
-	rec->zero = 0;
+	atomic_store_explicit(&rec->end, RING_OPEN, memory_order_relaxed);
 	memcpy(rec->event, ev, size);
 	atomic_store_explicit(&rec->commit, r->write_pos + 1, memory_order_release);
 	r->write_pos = next;
@@ -308,6 +315,11 @@ void ward_ring_sync(struct ward_ring *r, bool on)
 	r->sync = on;
 }
 
+bool ward_ring_syncs(const struct ward_ring *r)
+{
+	return r->sync;
+}
+
 static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 {
 	uint64_t need = record_bytes(ward_event_size(ev));
@@ -323,15 +335,44 @@ static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 	return e == 0 && ward_ring_failed(r) ? -EIO : e;
 }
 
-int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
+int ward_ring_put_ends(struct ward_ring *r, const struct ward_event *ev, uint64_t *ret_pos)
 {
 	if (ward_event_size(ev) > WARD_EVENT_MAX)
 		return -EINVAL;
 	pthread_mutex_lock(&r->lock);
+	*ret_pos = r->write_pos;
 	int e = put_locked(r, ev);
 	uint64_t pos = r->write_pos;
 	pthread_mutex_unlock(&r->lock);
 	return e == 0 && r->sync ? wait_durable(r, pos) : e;
+}
+
+int ward_ring_put(struct ward_ring *r, const struct ward_event *ev)
+{
+	uint64_t pos = 0;
+	return ward_ring_put_ends(r, ev, &pos);
+}
+
+bool ward_ring_end(struct ward_ring *r, uint64_t pos, uint64_t duration_ns, uint64_t read)
+{
+	bool ended = false;
+	/* Under the lock nobody can use the record's room again. */
+	pthread_mutex_lock(&r->lock);
+	if (pos >= atomic_load_explicit(&r->sh->read_pos, memory_order_acquire) &&
+		pos < r->write_pos) {
+		struct record *rec = record_at(r, pos);
+		const uint32_t size = rec->size;
+		uint8_t *end = rec->event + size;
+		uint32_t open = RING_OPEN;
+		if (atomic_load_explicit(&rec->end, memory_order_relaxed) == open &&
+			size > sizeof(struct ward_event_head) && size <= WARD_EVENT_MAX) {
+			memcpy(WARD_EVENT_READ_AT(end), &read, sizeof(read));
+			memcpy(WARD_EVENT_DURATION_AT(end), &duration_ns, sizeof(duration_ns));
+			ended = atomic_compare_exchange_strong(&rec->end, &open, RING_ENDED);
+		}
+	}
+	pthread_mutex_unlock(&r->lock);
+	return ended;
 }
 
 /* --- reader --- */
@@ -347,6 +388,31 @@ static int spoiled(struct ward_ring *r)
 		ward_ring_fail(r, true);
 	}
 	return -EBADMSG;
+}
+
+/*
+ * Before the event is copied: true if the producer has ended it. From now on it cannot. A reader
+ * that comes again, after the death of the one before, finds what was settled then.
+ */
+static bool settle(struct record *rec)
+{
+	const struct ward_event_head *head = (const struct ward_event_head *)rec->event;
+	uint32_t end = RING_OPEN;
+	/* Believed by nobody: the copy is looked at again. */
+	if (!(*(const volatile uint32_t *)&head->flags & WARD_EVENT_ENDS))
+		return false;
+	atomic_compare_exchange_strong(&rec->end, &end, RING_TAKEN);
+	return end == RING_ENDED;
+}
+
+/* Fields that nobody has filled say nothing. */
+static void leave_open(struct ward_event_fields *f)
+{
+	static const enum ward_event_tag tags[] = {WARD_TAG_READ, WARD_TAG_DURATION};
+	for (size_t i = 0; i < 2; i++) {
+		ward_member_set_remove(&f->members, tags[i]);
+		f->of[tags[i]] = (struct ward_event_field){0};
+	}
 }
 
 int ward_ring_get(
@@ -366,9 +432,12 @@ int ward_ring_get(
 	if (commit != r->read_pos + 1 || size < sizeof(struct ward_event_head) ||
 		size > WARD_EVENT_MAX)
 		return spoiled(r);
+	const bool ended = settle(rec);
 	memcpy(ret_ev, rec->event, size);
 	if (ward_event_decode(ret_ev, size, ret_fields) < 0)
 		return spoiled(r);
+	if (ret_ev->head.flags & WARD_EVENT_ENDS && !ended)
+		leave_open(ret_fields);
 	r->read_pos += record_bytes(size);
 	return 1;
 }

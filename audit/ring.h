@@ -16,7 +16,7 @@
  *
  *   u64 commit    p + 1 once the record is whole
  *   u32 size      bytes of the event, <= WARD_EVENT_MAX
- *   u32 zero
+ *   u32 end       of an event with WARD_EVENT_ENDS: 0, RING_TAKEN or RING_ENDED (ring.c); else 0
  *   event         padded to 8
  *
  * Before it commits a record the producer clears the commit word that follows: what an earlier
@@ -58,6 +58,22 @@ void ward_ring_close(struct ward_ring *r);
 int ward_ring_put(struct ward_ring *r, const struct ward_event *ev) ward_must_check;
 
 /*
+ * Producer: the same for an event of a handle (ward_event_ends()) whose end may follow before the
+ * record is read. *ret_pos: for ward_ring_end(); undefined after an error.
+ */
+int ward_ring_put_ends(
+	struct ward_ring *r, const struct ward_event *ev, uint64_t *ret_pos) ward_must_check;
+
+/*
+ * Producer: the handle whose event was put at pos has ended. Adds how long after the event
+ * (nanoseconds) and how many bytes were read (WARD_EVENT_UNKNOWN: not seen). False: the reader has
+ * the record already, and the end needs a record of its own. Never both, whenever either side dies:
+ * who comes first settles it with one exchange. Thread-safe.
+ */
+bool ward_ring_end(
+	struct ward_ring *r, uint64_t pos, uint64_t duration_ns, uint64_t read) ward_must_check;
+
+/*
  * Producer: the log failed. For changes that have no record of their own (bytes written to a file
  * whose opening was recorded), which then answer with EIO too. One load.
  */
@@ -77,6 +93,7 @@ bool ward_ring_probing(const struct ward_ring *r);
  * operation failed.
  */
 void ward_ring_sync(struct ward_ring *r, bool on);
+bool ward_ring_syncs(const struct ward_ring *r);
 
 /* Anybody: a number that grows with each event that was put. Not to be believed. */
 uint64_t ward_ring_written(const struct ward_ring *r);

@@ -76,6 +76,10 @@ struct ward_handle {
 	int flags;    /* O_ACCMODE and O_APPEND as asked */
 	atomic_uint_fast64_t n_read, n_written;
 	struct ward_digest before; /* the content as it was opened */
+	/* The record of its opening waits for its end, at record_pos of the ring: ward_ring_end().
+	 */
+	bool record_ends;
+	uint64_t record_pos, opened_ns; /* CLOCK_MONOTONIC */
 
 	/* POSIX lock owners that locked through this handle, and have closed no descriptor of the
 	 * file since that FLUSH told of (ops_lock.c; protected by nodes->lock). */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "enforcer/base/clock.h"
 #include "enforcer/base/question_id.h"
 #include "enforcer/policy/grants.h"
 #include "fs/quota/quota.h"
@@ -36,13 +37,16 @@ static void add_comm(struct ward_event *ev, const struct ward_op *op)
 	ward_event_u64(ev, WARD_TAG_PARENT, news.parent);
 }
 
-static int put(const struct ward_op *op, const struct ward_event *ev)
+static int told(const struct ward_op *op, int r)
 {
-	int r = ward_ring_put(op->tree->fs->ring, ev);
-
 	if (r < 0 && op->pid)
 		ward_comm_unsaid(&op->tree->fs->comm, op->pid);
 	return r;
+}
+
+static int put(const struct ward_op *op, const struct ward_event *ev)
+{
+	return told(op, ward_ring_put(op->tree->fs->ring, ev));
 }
 
 static void add_path(struct ward_event *ev, enum ward_event_tag tag, const char *p, size_t len)
@@ -331,8 +335,28 @@ static void add_digest(struct ward_event *ev, const struct ward_digest *d,
 	ward_event_text(ev, WARD_TAG_TEXT, d->why);
 }
 
+/*
+ * Programs open most files to read them, and close them at once: one record then says both. What
+ * could be written to has more to say at its end; and with `sync = record` the record of the
+ * opening is on disk before the program goes on.
+ */
+static int put_open(
+	struct ward_op *op, struct ward_event *ev, struct ward_handle *h, uint32_t asked)
+{
+	const struct ward_fs *fs = op->tree->fs;
+
+	if (fs->log != WARD_LOG_OPENS || ward_ring_syncs(fs->ring) ||
+		asked & (WARD_RIGHT_WRITE | WARD_RIGHT_APPEND) ||
+		(h->flags & O_ACCMODE) != O_RDONLY || !ward_event_ends(ev))
+		return put(op, ev);
+	int r = ward_ring_put_ends(fs->ring, ev, &h->record_pos);
+	h->record_ends = r == 0;
+	h->opened_ns = ev->head.mono_ns;
+	return told(op, r);
+}
+
 int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
-	const struct ward_record_paths *paths, const struct ward_handle *h, uint32_t asked,
+	const struct ward_record_paths *paths, struct ward_handle *h, uint32_t asked,
 	const struct ward_decision *by)
 {
 	struct ward_event ev;
@@ -350,7 +374,7 @@ int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
 	add_digest(&ev, &h->before, WARD_TAG_SHA256_BEFORE, WARD_TAG_SIZE_BEFORE);
 	if (!h->before.sized && kind == WARD_EVENT_OPEN)
 		ward_event_u64(&ev, WARD_TAG_SIZE_BEFORE, (uint64_t)paths->file->st.st_size);
-	return put(op, &ev);
+	return put_open(op, &ev, h, asked);
 }
 
 /* What an operation failed with. */
@@ -429,6 +453,10 @@ int ward_record_close(struct ward_op *op, struct ward_handle *h)
 	struct stat st;
 
 	if (op->tree->fs->log == WARD_LOG_DENIALS || h->is_dir)
+		return 0;
+	if (h->record_ends &&
+		ward_ring_end(op->tree->fs->ring, h->record_pos,
+			ward_clock_mono_ns() - h->opened_ns, seen ? h->n_read : WARD_EVENT_UNKNOWN))
 		return 0;
 	if (op->tree->fs->hash != WARD_HASH_NONE && (h->flags & O_ACCMODE) != O_RDONLY)
 		ward_digest_make(op->tree, h, &after);

@@ -52,7 +52,7 @@ int ward_record_quota(struct ward_op *op, const struct ward_record_paths *paths,
  * opens.
  */
 int ward_record_open(struct ward_op *op, enum ward_event_kind kind,
-	const struct ward_record_paths *paths, const struct ward_handle *h, uint32_t asked,
+	const struct ward_record_paths *paths, struct ward_handle *h, uint32_t asked,
 	const struct ward_decision *by) ward_must_check;
 /*
  * log = io: CREATE of a file that is about to be made and opened; its OPEN follows. r < 0: it was

@@ -17,7 +17,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #define BYTES ((size_t)64 << 10)
-#define HEADER 4096U /* ring.c */
 /* A ring of this size has no more records, and a spoiled one is passed over with all behind it. */
 #define EVENTS_MAX (BYTES / 48 + 2)
 
@@ -76,7 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_insist(wake >= 0 && ward_ring_create(BYTES, &fd, NULL) == 0);
 	fuzz_insist(ward_ring_open(fd, wake, &producer, NULL) == 0);
 	fuzz_insist(ward_ring_open(fd, wake, &reader, NULL) == 0);
-	uint8_t *mem = mmap(NULL, HEADER + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint8_t *mem = mmap(
+		NULL, WARD_RING_HEADER_BYTES + BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	fuzz_insist(mem != MAP_FAILED);
 	size_t puts = 0;
 	while (in.left > 0) {
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (unsigned i = 0; command % 5 == 1 && i < n % 32; i++) {
 			size_t to = (command & 128 ? 8 * at : at) + i;
 			unsigned v = next(&in);
-			if (to < HEADER + BYTES)
+			if (to < WARD_RING_HEADER_BYTES + BYTES)
 				mem[to] = (uint8_t)v;
 		}
 		if (command % 5 == 2)
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			ward_ring_fail(reader, n & 1);
 	}
 	take(reader);
-	munmap(mem, HEADER + BYTES);
+	munmap(mem, WARD_RING_HEADER_BYTES + BYTES);
 	ward_ring_close(reader);
 	ward_ring_close(producer);
 	close(fd);
