@@ -6,6 +6,7 @@
 #include "enforcer/review/moved.h"
 #include "enforcer/review/shifts.h"
 #include "enforcer/review/swap.h"
+#include "enforcer/review/units.h"
 
 #define WARD_APPLY_SAYS_OTHER "the project has another file of this name"
 #define WARD_APPLY_SAYS_CHANGED "the project's file has changed since"
@@ -21,8 +22,9 @@ struct ward_applying {
 	uint64_t *came;	  /* the inode that was put there */
 	uint32_t *unit;	  /* as ward_units_find() has it */
 	struct ward_moved moved;
-	struct ward_swap_place place; /* of `undo`, or in a dry run of none */
-	struct ward_applied done;     /* what applies before did; owned */
+	struct ward_swap_place place;  /* of `undo`, or in a dry run of none */
+	struct ward_unit_dir journals; /* of the directory in `place` */
+	struct ward_applied done;      /* what applies before did; owned */
 	uint64_t *kept; /* inodes of names that are kept, of files with several; owned */
 	size_t n_kept;
 	bool kept_known;
@@ -100,9 +102,12 @@ bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now);
 /* Does the name have the object's content and permissions? */
 bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
 	const char *object);
-/* The file came there in an apply before, and then its new content, as another file. */
-bool ward_one_came_with_content(
-	const struct ward_one *o, const struct ward_review_base *there, mode_t type);
+/*
+ * The file came to path in an apply before, and then its new content, as another file. there: what
+ * stands at o's name, which need not be path.
+ */
+bool ward_one_came_with_content(const struct ward_one *o, size_t root, const char *path,
+	const struct ward_review_base *there, mode_t type);
 /* What is to go went in an apply before, and what comes to its name has come. */
 bool ward_one_is_replaced(
 	const struct ward_one *o, const struct ward_review_base *now, mode_t type);

@@ -21,28 +21,23 @@ bool ward_apply_names_has(const struct ward_change *c)
 
 /* --- what a name has --- */
 
-/* The file came there in an apply before, and then its new content, as another file. */
-static bool came_with_content(const struct ward_one *o, size_t root, const char *path,
+bool ward_one_came_with_content(const struct ward_one *o, size_t root, const char *path,
 	const struct ward_review_base *there, mode_t type)
 {
 	char object[WARD_PART_NAME];
-	const struct ward_change *m =
-		ward_changes_find(o->w->a->changes, root, path, WARD_CHANGE_MODIFIED);
+	const struct ward_review_changes *all = o->w->a->changes;
+	const struct ward_change *m = ward_changes_find(all, root, path, WARD_CHANGE_MODIFIED);
 	struct ward_one of = *o;
 	if (!m)
+		m = ward_changes_find(all, root, path, WARD_CHANGE_ADDED);
+	if (!m || S_ISDIR(m->type))
 		return false;
 	/* A part of it, or merged. */
-	if (m->base.ino != m->seen.ino && ward_host_same(there, &m->base, true))
+	if (m->has_base && m->base.ino != m->seen.ino && ward_host_same(there, &m->base, true))
 		return true;
 	of.c = m;
 	snprintf(object, sizeof(object), "objects/%u", m->object);
 	return ward_one_has_object(&of, there, type, object);
-}
-
-bool ward_one_came_with_content(
-	const struct ward_one *o, const struct ward_review_base *there, mode_t type)
-{
-	return came_with_content(o, o->c->root, o->c->path, there, type);
 }
 
 static bool is_one(
@@ -59,7 +54,7 @@ static bool is_one(
 		return S_ISDIR(type);
 	if (there && now.ino == c->base.ino && now.dev == c->base.dev)
 		return true;
-	return (there && ward_one_came_with_content(&o, &now, type)) ||
+	return (there && ward_one_came_with_content(&o, c->root, c->path, &now, type)) ||
 	       ward_one_came_in_place(&o, &now, type) ||
 	       ward_one_is_base(c, &now, type, moved || ward_one_has_moved(c, &now));
 }
@@ -331,7 +326,7 @@ static bool is_origin(const struct ward_one *o, int dir, const char *name,
 	of.s.name = name;
 	return type == o->c->type &&
 	       (!o->c->has_base || ward_one_is_base(o->c, now, type, true) ||
-		       came_with_content(&of, o->c->from_root, o->c->from, now, type));
+		       ward_one_came_with_content(&of, o->c->from_root, o->c->from, now, type));
 }
 
 void ward_one_link(struct ward_one *o)

@@ -36,8 +36,22 @@ void ward_one_failed(struct ward_one *o, int r, const char *what)
 		"%s: %s", what, strerror(-r));
 }
 
-/* What is to go was in a directory that this apply or another one has renamed. */
-static bool has_gone_on(struct ward_one *o)
+/* Does the directory that change `by` renames have its new name? */
+static bool has_come(const struct ward_applying *w, size_t by)
+{
+	const struct ward_change *c = &w->a->changes->v[by];
+	struct ward_review_base now;
+	mode_t type;
+	ward_cleanup_fd int fd = ward_host_open(w->a->roots[c->root], c->path, O_PATH);
+	return fd >= 0 && ward_host_stat(fd, &now, &type) == 0 && S_ISDIR(type) &&
+	       now.ino == c->base.ino && now.dev == c->base.dev && now.btime_ns == c->base.btime_ns;
+}
+
+/*
+ * What is to go was in a directory that this apply or another one has renamed. taken: another
+ * directory can have its old name by now.
+ */
+static bool has_gone_on(struct ward_one *o, bool taken)
 {
 	const struct ward_applying *w = o->w;
 	size_t len = strlen(o->c->path), by, root;
@@ -46,7 +60,7 @@ static bool has_gone_on(struct ward_one *o)
 		ward_cleanup_fd int dir =
 			w->a->roots[root] < 0 ? -1
 					      : ward_host_parent(w->a->roots[root], o->at, &name);
-		if (dir < 0)
+		if (dir < 0 || (taken && !has_come(w, by)))
 			continue;
 		o->own = *o->c;
 		/* The log has both paths. */
@@ -89,11 +103,16 @@ int ward_one_begin(struct ward_applying *w, size_t i, struct ward_one *o)
 		r = ward_shifts_now(&w->names, c->root, c->path, o->at, &root);
 		path = o->at;
 	}
+	const bool removed = c->kind == WARD_CHANGE_REMOVED;
+	if (removed && has_gone_on(o, true)) {
+		path = o->c->path;
+		root = o->c->root;
+	}
 	if (r == 0)
 		r = ward_swap_begin(&w->place, w->a->roots[root], path, number, &o->s);
-	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o))
+	if (removed && o->c == c && (r == -ENOENT || r == -ENOTDIR) && has_gone_on(o, false))
 		r = ward_swap_begin(&w->place, w->a->roots[o->c->root], o->c->path, number, &o->s);
-	if (c->kind == WARD_CHANGE_REMOVED && (r == -ENOENT || r == -ENOTDIR)) {
+	if (removed && (r == -ENOENT || r == -ENOTDIR)) {
 		ward_one_ended(o, WARD_APPLY_ALREADY, "it is gone");
 		return r;
 	}
@@ -151,11 +170,15 @@ bool ward_one_is_replaced(const struct ward_one *o, const struct ward_review_bas
 	const char *path = o->c->path;
 	const struct ward_change *c = ward_changes_find(all, root, path, WARD_CHANGE_RENAMED);
 	struct ward_one of = *o;
+	const bool renamed = c != NULL;
 	if (!c)
 		c = ward_changes_find(all, root, path, WARD_CHANGE_LINKED);
+	if (c && c->has_base && now->ino == c->base.ino && now->dev == c->base.dev)
+		return true;
+	/* Of a further name, the content is a change of the first one. */
 	if (c)
-		return (c->has_base && now->ino == c->base.ino && now->dev == c->base.dev) ||
-		       ward_one_came_with_content(o, now, type);
+		return ward_one_came_with_content(
+			o, renamed ? root : c->from_root, renamed ? path : c->from, now, type);
 	of.c = ward_changes_find(all, root, path, WARD_CHANGE_ADDED);
 	char object[WARD_PART_NAME];
 	if (!of.c || of.c->type != type)
@@ -276,6 +299,15 @@ static int look_ahead(const struct ward_one *o, struct ward_review_base *ret, mo
 	return dir < 0 ? dir : ward_host_stat_at(dir, name, ret, ret_type);
 }
 
+static bool is_in_use(const struct ward_one *o)
+{
+	struct ward_applying *w = o->w;
+	/* The directory was found anew: a while has passed, or it is another one. */
+	if (w->journals.of != w->place.found)
+		w->journals = (struct ward_unit_dir){.of = w->place.found};
+	return ward_unit_in_use(w->a->changes, o->c, o->s.dir, o->s.name, &w->journals);
+}
+
 /* What stands at the name decides: true where the content is to be written. */
 static bool may_write(struct ward_one *o, const char *object)
 {
@@ -298,7 +330,7 @@ static bool may_write(struct ward_one *o, const char *object)
 		ward_one_failed(o, r, "it is not in the project any more");
 	} else if (!ward_one_is_base(o->c, &now, type, o->c->moved || *o->c->displaced)) {
 		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
-	} else if (ward_unit_in_use(o->w->a->changes, o->c, o->s.dir, o->s.name)) {
+	} else if (is_in_use(o)) {
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"the project has a journal of it (-wal, -journal): a program may be using it");
 	} else {
@@ -415,8 +447,6 @@ void ward_one_drop(struct ward_one *o)
 static int put_in_place(struct ward_one *o)
 {
 	const uint32_t number = o->w->number[o->i];
-	if (!S_ISREG(o->c->type))
-		return -EINVAL;
 	int r = ward_in_place_instead(&o->s, &o->c->base);
 	if (r < 0)
 		return r;
@@ -429,16 +459,22 @@ static int put_in_place(struct ward_one *o)
 
 /*
  * It could not be written, and has what it had, with another ctime. Where that fails, too, both
- * copies stay until another run has put it back.
+ * copies stay until another run has put it back. raced: what stands there may be somebody else's.
  */
-static void not_in_place(struct ward_one *o, bool is_back)
+static void not_in_place(struct ward_one *o, bool is_back, bool raced)
 {
 	struct ward_review_base again;
 	mode_t type;
 	if (!is_back && ward_in_place_write(&o->s, &o->c->base, true) < 0)
 		return;
+	const struct ward_review_base *was = &o->c->base;
 	const bool there = ward_host_stat_at(o->s.dir, o->s.name, &again, &type) == 0;
-	ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
+	/* Somebody else's file is no base for another apply. */
+	if (raced && (!there || again.ino != was->ino || again.dev != was->dev ||
+			     again.btime_ns != was->btime_ns))
+		ward_undo_log_off(&o->w->log, o->w->number[o->i]);
+	else
+		ward_undo_log_undone(&o->w->log, o->w->number[o->i], there ? &again : NULL);
 	if (ward_undo_log_error(&o->w->log) == 0)
 		ward_one_drop(o);
 }
@@ -488,12 +524,10 @@ void ward_one_put(struct ward_one *o)
 	else if (r == -ESTALE)
 		ward_one_ended(o, WARD_APPLY_CONFLICT,
 			"somebody changed it at this moment: it was put back");
-	else if (r == -EINVAL)
-		ward_one_ended(o, WARD_APPLY_FAILED, "the file system cannot exchange two links");
 	else
 		ward_one_failed(o, r, adds ? "could not be added" : "could not be changed");
 	if (in_place) {
-		not_in_place(o, r == -ESTALE);
+		not_in_place(o, r == -ESTALE, r == -ESTALE);
 		return;
 	}
 	ward_one_drop(o);
@@ -507,7 +541,14 @@ void ward_one_back(struct ward_one *o)
 	mode_t type;
 	int r = 0;
 	if (o->w->in_place[o->i]) {
-		r = ward_in_place_write(&o->s, was, true);
+		/* A link was made anew. */
+		if (S_ISLNK(o->c->type)) {
+			r = ward_host_stat_at(o->s.dir, o->s.name, &came, &type);
+			if (r == 0 && came.ino != o->w->came[o->i])
+				r = -ESTALE;
+			was = &came;
+		}
+		r = r < 0 ? r : ward_in_place_write(&o->s, was, true);
 	} else if (o->c->kind == WARD_CHANGE_REMOVED) {
 		if (o->s.elsewhere)
 			r = ward_content_copy(
@@ -526,7 +567,7 @@ void ward_one_back(struct ward_one *o)
 		return;
 	}
 	if (o->w->in_place[o->i]) {
-		not_in_place(o, true);
+		not_in_place(o, true, false);
 	} else {
 		ward_one_drop(o);
 		ward_undo_log_off(&o->w->log, o->w->number[o->i]);

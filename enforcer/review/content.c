@@ -30,28 +30,29 @@ static bool is_small(const struct stat *st)
 	return st->st_size <= SMALL && st->st_blocks >= st->st_size / 512;
 }
 
-static int copy_small(int from, const struct stat *st, int to, char *buf)
+/* digest: NULL, or of what was written. */
+static int copy_small(int from, const struct stat *st, int to, char *buf, uint8_t *digest)
 {
 	ssize_t n = st->st_size ? pread(from, buf, (size_t)st->st_size, 0) : 0;
 	if (n > 0)
 		n = pwrite(to, buf, (size_t)n, 0);
 	/* Whoever cut it meanwhile finds out: the copy is digested. */
-	return n < 0 ? -errno : 0;
+	if (n < 0)
+		return -errno;
+	if (digest) {
+		struct sha256_ctx hash;
+		sha256_init(&hash);
+		sha256_update(&hash, (size_t)n, (const uint8_t *)buf);
+		sha256_digest(&hash, DIGEST_BYTES, digest);
+	}
+	return 0;
 }
 
-static int copy_bytes(int from, const struct stat *known, int to)
+static int copy_large(int from, const struct stat *st, int to, char *buf)
 {
-	struct stat st = *known;
-	if (!is_small(&st) && ioctl(to, FICLONE, from) == 0)
-		return 0;
-	ward_cleanup_free char *buf = malloc(PIECE);
-	if (!buf)
-		return -ENOMEM;
-	if (is_small(&st))
-		return copy_small(from, &st, to, buf);
-	if (ftruncate(to, st.st_size) < 0)
+	if (ftruncate(to, st->st_size) < 0)
 		return -errno;
-	for (off_t at = 0; at < st.st_size;) {
+	for (off_t at = 0; at < st->st_size;) {
 		off_t data = lseek(from, at, SEEK_DATA);
 		if (data < 0)
 			return errno == ENXIO ? 0 : -errno;
@@ -65,6 +66,22 @@ static int copy_bytes(int from, const struct stat *known, int to)
 		at = data + (n > 0 ? n : 0);
 	}
 	return 0;
+}
+
+static int digest_open(int fd, off_t size, uint8_t ret[DIGEST_BYTES]);
+
+/* digest: NULL, or of what has got there; of a large file it is read again. */
+static int copy_bytes(int from, const struct stat *st, int to, uint8_t *digest)
+{
+	const bool small = is_small(st);
+	int r = 0;
+	if (small || ioctl(to, FICLONE, from) < 0) {
+		ward_cleanup_free char *buf = malloc(PIECE);
+		r = !buf    ? -ENOMEM
+		    : small ? copy_small(from, st, to, buf, digest)
+			    : copy_large(from, st, to, buf);
+	}
+	return r == 0 && digest && !small ? digest_open(to, st->st_size, digest) : r;
 }
 
 /* Files have no default ACL. */
@@ -164,39 +181,45 @@ static int give_open(int fd, const struct ward_review_base *base)
 	return fchown(fd, base->uid, base->gid) < 0 ? -errno : 0;
 }
 
-static int digest_open(int fd, off_t size, uint8_t ret[DIGEST_BYTES]);
-
-/* ret: NULL, or what has got there, read again. */
-static int copy_regular(int from, int to_dir, const char *to_name,
-	const struct ward_review_base *base, struct ward_content_digests *ret)
+/* ret: NULL, or what has got there. */
+static int fill(int from, const struct stat *st, int to, const struct ward_review_base *base,
+	struct ward_content_digests *ret)
 {
-	struct stat st;
 	uint8_t bytes[DIGEST_BYTES];
 	char attributes[WARD_REVIEW_DIGEST_SIZE];
-	if (fstat(from, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	ward_cleanup_fd int to =
-		openat(to_dir, to_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (to < 0)
-		return -errno;
-	int r = copy_bytes(from, &st, to);
+	int r = copy_bytes(from, st, to, ret ? bytes : NULL);
 	/* The owner first: giving a file away takes setuid from it. */
 	if (r == 0)
 		r = give_open(to, base);
 	if (r == 0)
 		r = ward_content_copy_attributes(from, to, attributes);
-	if (r == 0 && (fchmod(to, st.st_mode & 07777) < 0 ||
-			      futimens(to, (struct timespec[2]){st.st_atim, st.st_mtim}) < 0))
+	if (r == 0 && (fchmod(to, st->st_mode & 07777) < 0 ||
+			      futimens(to, (struct timespec[2]){st->st_atim, st->st_mtim}) < 0))
 		r = -errno;
-	if (r == 0 && ret)
-		r = digest_open(to, st.st_size, bytes);
 	if (r == 0 && ret) {
 		to_text(bytes, ret->content);
 		memcpy(ret->attributes, attributes, sizeof(attributes));
 	}
 	return r;
+}
+
+static int stat_regular(int fd, struct stat *ret)
+{
+	if (fstat(fd, ret) < 0)
+		return -errno;
+	return S_ISREG(ret->st_mode) ? 0 : -EINVAL;
+}
+
+static int copy_regular(int from, int to_dir, const char *to_name,
+	const struct ward_review_base *base, struct ward_content_digests *ret)
+{
+	struct stat st;
+	int r = stat_regular(from, &st);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int to =
+		openat(to_dir, to_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return to < 0 ? -errno : fill(from, &st, to, base, ret);
 }
 
 /* Whether it is a regular file is for the caller to find out. */
@@ -209,6 +232,34 @@ static int open_any(int dir, const char *name)
 static int open_regular(int dir, const char *name)
 {
 	return ward_fd_open_regular(dir, name, O_RDONLY);
+}
+
+/* Without the right to link by a descriptor alone, /proc has a name of it. */
+static int name_it(int fd, int to_dir, const char *to)
+{
+	char self[32];
+	if (linkat(fd, "", to_dir, to, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, to_dir, to, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+int ward_content_copy_unnamed(int dir, const char *name, int as_in, int to_dir, const char *to,
+	const struct ward_review_base *base, struct ward_content_digests *ret)
+{
+	struct stat st;
+	ward_cleanup_fd int from = open_any(dir, name);
+	int r = from < 0 ? from : stat_regular(from, &st);
+	if (r < 0)
+		return r;
+	ward_cleanup_fd int fd = openat(as_in, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	/* EISDIR, ENOENT: a kernel or a file system that does not know the flag. */
+	if (fd < 0)
+		return errno == EISDIR || errno == ENOENT ? -EOPNOTSUPP : -errno;
+	r = fill(from, &st, fd, base, ret);
+	return r < 0 ? r : name_it(fd, to_dir, to);
 }
 
 int ward_content_copy(int dir, const char *name, mode_t type, int to_dir, const char *to,

@@ -27,6 +27,13 @@ struct ward_content_digests {
 int ward_content_copy_digested(int dir, const char *name, mode_t type, int to_dir, const char *to,
 	const struct ward_review_base *base, struct ward_content_digests *ret) ward_must_check;
 /*
+ * The same of a regular file, where both directories are of one mount: the copy is made without a
+ * name, with what files get in the directory as_in, and is complete when it has its name.
+ * -EOPNOTSUPP: it cannot be made so, and nothing was.
+ */
+int ward_content_copy_unnamed(int dir, const char *name, int as_in, int to_dir, const char *to,
+	const struct ward_review_base *base, struct ward_content_digests *ret) ward_must_check;
+/*
  * Makes the new directory to in to_dir, empty, with attributes of `user`, the ACLs and the default
  * ACL of the directory name in dir, as far as it can be read, and owner and permissions of base.
  */

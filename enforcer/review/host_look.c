@@ -29,29 +29,35 @@ struct walk {
 static int walk_dir(struct walk *w, int fd, unsigned level);
 
 /* 0: go on. */
-static int walk_name(struct walk *w, int dir, const char *name, unsigned level)
+static int walk_name(struct walk *w, int dir, const struct dirent *e, unsigned level)
 {
 	const struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
 	const size_t len = w->path.len;
+	const char *name = e->d_name;
+	mode_t type = DTTOIF(e->d_type);
 	struct stat st;
 	ssize_t n = 0;
 	int r = 0;
 	if (*w->left == 0)
 		return -E2BIG;
 	--*w->left;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (S_ISLNK(st.st_mode) && (n = readlinkat(dir, name, w->to, sizeof(w->to) - 1)) < 0)
+	/* Not every file system says the type with the name. */
+	if (e->d_type == DT_UNKNOWN) {
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return -errno;
+		type = st.st_mode & S_IFMT;
+	}
+	if (S_ISLNK(type) && (n = readlinkat(dir, name, w->to, sizeof(w->to) - 1)) < 0)
 		return -errno;
 	w->to[n] = '\0';
 	ward_buf_printf(&w->path, "%s%s", len ? "/" : "", name);
 	r = ward_buf_error(&w->path);
 	if (r < 0)
 		return r;
-	if (!w->fn(w->arg, ward_buf_str(&w->path), st.st_mode & S_IFMT, w->to))
+	if (!w->fn(w->arg, ward_buf_str(&w->path), type, w->to))
 		r = 1;
-	if (r == 0 && S_ISDIR(st.st_mode) && !(w->levels && level + 1 >= w->levels)) {
+	if (r == 0 && S_ISDIR(type) && !(w->levels && level + 1 >= w->levels)) {
 		int fd = level < LEVELS_MAX ? ward_fd_openat2(dir, name, &how) : -E2BIG;
 		/* Another mount does not move. Who wants all must hear of what is closed. */
 		const bool passed = fd == -EXDEV || (w->levels && (fd == -EACCES || fd == -ENOENT));
@@ -77,7 +83,7 @@ static int walk_dir(struct walk *w, int fd, unsigned level)
 		if (!e)
 			return -errno;
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = walk_name(w, dirfd(d), e->d_name, level);
+			r = walk_name(w, dirfd(d), e, level);
 	}
 	return r;
 }

@@ -15,13 +15,22 @@
 #define PIECE (64U << 10)
 #define NAME 24U
 
+static bool is_link(int dir, const char *name)
+{
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
 static void new_name(const char *kept, char ret[NAME])
 {
 	snprintf(ret, NAME, "%.15s.new", kept);
 }
 
+/* A link comes with its name. */
 static int to_disk(int dir, const char *name)
 {
+	if (is_link(dir, name))
+		return 0;
 	ward_cleanup_fd int fd = ward_fd_open_regular(dir, name, O_RDONLY);
 	return fd < 0 ? fd : fsync(fd) < 0 ? -errno : 0;
 }
@@ -68,16 +77,17 @@ int ward_in_place_instead(const struct ward_swapping *s, const struct ward_revie
 	const char *name = NULL;
 	char new[NAME];
 	int dir = ward_swap_ready(s, &name);
+	const mode_t type = is_link(dir, name) ? S_IFLNK : S_IFREG;
 	new_name(s->kept, new);
 	(void)unlinkat(s->keep, new, 0);
 	int r = 0;
 	if (s->elsewhere)
-		r = ward_content_copy(dir, name, S_IFREG, s->keep, new, was);
+		r = ward_content_copy(dir, name, type, s->keep, new, was);
 	else if (renameat(s->keep, s->kept, s->keep, new) < 0)
 		r = -errno;
 	/* Elsewhere, a copy of what it had is kept already. */
 	if (r == 0 && !s->elsewhere)
-		r = ward_content_copy(s->dir, s->name, S_IFREG, s->keep, s->kept, was);
+		r = ward_content_copy(s->dir, s->name, type, s->keep, s->kept, was);
 	if (r == 0)
 		r = both_to_disk(s, new);
 	if (r == 0 && s->elsewhere)
@@ -92,7 +102,8 @@ int ward_in_place_prepare_back(const struct ward_swapping *s)
 	char new[NAME];
 	new_name(s->kept, new);
 	(void)unlinkat(s->keep, new, 0);
-	int r = ward_content_copy(s->dir, s->name, S_IFREG, s->keep, new, NULL);
+	const mode_t type = is_link(s->keep, s->kept) ? S_IFLNK : S_IFREG;
+	int r = ward_content_copy(s->dir, s->name, type, s->keep, new, NULL);
 	if (r == 0)
 		r = to_disk(s->keep, new);
 	if (r == 0)
@@ -153,6 +164,8 @@ int ward_in_place_write(
 	char new[NAME];
 	mode_t type;
 	new_name(s->kept, new);
+	if (is_link(s->keep, s->kept))
+		return ward_in_place_link(s, was, back ? s->kept : new);
 	ward_cleanup_fd int to = ward_fd_open_regular(s->dir, s->name, O_RDWR);
 	ward_cleanup_fd int had = ward_fd_open_regular(s->keep, s->kept, O_RDONLY);
 	ward_cleanup_fd int gets = back ? -1 : ward_fd_open_regular(s->keep, new, O_RDONLY);
@@ -178,6 +191,13 @@ void ward_in_place_end(const struct ward_swapping *s)
 	char new[NAME];
 	new_name(s->kept, new);
 	(void)unlinkat(s->keep, new, 0);
+}
+
+int ward_in_place_link_back(const struct ward_swapping *s)
+{
+	char new[NAME];
+	new_name(s->kept, new);
+	return is_link(s->keep, s->kept) ? ward_in_place_restore(s, new) : -EINVAL;
 }
 
 bool ward_in_place_is_open(int keep, const char *kept)

@@ -4,6 +4,8 @@
  * to keep it, or because nothing can be exchanged there. That is not one step. So before it begins,
  * two whole copies are on disk among the kept files: N, what the file had, and N.new, what it gets.
  * While N.new is there the file may have something of both. Then it gets what it had.
+ *
+ * A symbolic link is made anew (in_place_link.c): it waits as the file beside meanwhile.
  */
 #pragma once
 
@@ -27,9 +29,21 @@ int ward_in_place_prepare_back(const struct ward_swapping *s) ward_must_check;
  */
 int ward_in_place_write(const struct ward_swapping *s, const struct ward_review_base *was,
 	bool back) ward_must_check;
+/*
+ * The same of a link, which gets the target of `gets` among the kept files. -EBUSY: somebody made
+ * another file of the name; the link is beside.
+ */
+int ward_in_place_link(const struct ward_swapping *s, const struct ward_review_base *was,
+	const char *gets) ward_must_check;
 /* N.new goes: the file is whole. */
 void ward_in_place_end(const struct ward_swapping *s);
 /* Is N.new there? */
 bool ward_in_place_is_open(int keep, const char *kept);
 /* 1: everything in the file is of one of the two copies. 0: somebody else wrote to it. -errno. */
 int ward_in_place_is_ours(const struct ward_swapping *s) ward_must_check;
+/*
+ * A link whose change was begun has the target again that it had: 1. 0: somebody else has made what
+ * stands there. -errno. The second one is for the first: new is the name of N.new.
+ */
+int ward_in_place_link_back(const struct ward_swapping *s) ward_must_check;
+int ward_in_place_restore(const struct ward_swapping *s, const char *new) ward_must_check;

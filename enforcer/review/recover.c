@@ -161,19 +161,28 @@ static void write_back(
 	}
 	const struct ward_review_base *file = d->has_after ? &d->after : &d->c.base;
 	mode_t type;
-	int r = stands(s->dir, s->name, file) ? ward_in_place_is_ours(s) : 0;
-	if (r > 0)
-		r = ward_in_place_write(s, file, true) < 0 ? -1 : 1;
+	int r = 0;
+	if (S_ISLNK(d->c.type)) {
+		r = ward_in_place_link_back(s);
+	} else if (stands(s->dir, s->name, file)) {
+		r = ward_in_place_is_ours(s);
+		if (r > 0)
+			r = ward_in_place_write(s, file, true) < 0 ? -1 : 1;
+	}
 	if (r < 0)
 		return;
-	ward_in_place_end(s);
-	if (r == 0)
+	if (r == 0) {
+		ward_in_place_end(s);
 		return;
-	(void)unlinkat(s->keep, s->kept, 0);
+	}
 	/* Of an apply, too: the file has another ctime now. */
 	d->undone = true;
 	d->has_again = ward_host_stat_at(s->dir, s->name, &d->again, &type) == 0;
 	ward_undo_log_undone(log, (uint32_t)i + 1, d->has_again ? &d->again : NULL);
+	if (ward_undo_log_error(log) < 0)
+		return;
+	ward_in_place_end(s);
+	(void)unlinkat(s->keep, s->kept, 0);
 }
 
 /* Of applies and undoes. */

@@ -108,6 +108,7 @@ static int find_dir(struct ward_swap_place *p, int root_fd, const char *path, co
 		ward_swap_place_forget(p);
 		return r;
 	}
+	p->found++;
 	p->root_fd = root_fd;
 	p->len = len;
 	p->until_ns = now + WARD_SWAP_DIR_NS;
@@ -164,16 +165,10 @@ int ward_swap_ready(const struct ward_swapping *s, const char **ret_name)
 	return s->elsewhere ? s->dir : s->keep;
 }
 
-/*
- * Written in the project's directory, so that it gets what files there get: the group, the label, a
- * default ACL. What is left there, should this process be ended, is one file at most.
- */
-int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mode_t type,
-	const struct ward_review_base *was, struct ward_review_base *ret,
-	struct ward_content_digests *digests)
+/* In the project's directory. What is left there, should this process be ended, is one file. */
+static int write_beside(struct ward_swapping *s, int from_dir, const char *from, mode_t type,
+	const struct ward_review_base *was, struct ward_content_digests *digests)
 {
-	const char *name = NULL;
-	mode_t is;
 	int r = ward_content_copy_digested(from_dir, from, type, s->dir, s->beside, was, digests);
 	if (r == -EEXIST) {
 		r = clear_beside(s, was);
@@ -185,6 +180,25 @@ int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mod
 		r = ward_swap_copy(s, type, was);
 	else if (r == 0 && !s->elsewhere)
 		r = ward_swap_rename(s->dir, s->beside, s->keep, s->kept);
+	return r;
+}
+
+/*
+ * It gets what files of the project's directory get: the group, the label, a default ACL. So it is
+ * made there, without a name where the file system can.
+ */
+int ward_swap_write(struct ward_swapping *s, int from_dir, const char *from, mode_t type,
+	const struct ward_review_base *was, struct ward_review_base *ret,
+	struct ward_content_digests *digests)
+{
+	const char *name = NULL;
+	mode_t is;
+	int r = -EOPNOTSUPP;
+	if (S_ISREG(type) && !s->elsewhere)
+		r = ward_content_copy_unnamed(
+			from_dir, from, s->dir, s->keep, s->kept, was, digests);
+	if (r == -EOPNOTSUPP)
+		r = write_beside(s, from_dir, from, type, was, digests);
 	int dir = ward_swap_ready(s, &name);
 	if (r == 0)
 		r = ward_host_stat_at(dir, name, ret, &is);

@@ -30,6 +30,7 @@ struct ward_swap_place {
 	char path[PATH_MAX];
 	struct ward_swap_at at;
 	uint64_t until_ns;
+	uint64_t found; /* how often a directory was found */
 };
 
 #define WARD_SWAP_DIR_NS (20ULL * 1000 * 1000)

@@ -200,15 +200,21 @@ static void back_in_place(struct ward_back *b, const struct ward_review_base *no
 		ward_back_errno(b, r, "could not be undone");
 		return;
 	}
+	/* Said first: nothing else tells that a link that was made anew is the old one. */
+	ward_back_undone(b, b->s.dir, b->s.name);
+	if (ward_undo_log_error(&b->w->log) < 0)
+		return;
 	ward_in_place_end(&b->s);
 	(void)unlinkat(b->s.keep, b->s.kept, 0);
-	ward_back_undone(b, b->s.dir, b->s.name);
 }
 
-/* What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL). */
-static void bring_back(struct ward_back *b, const struct ward_review_base *now)
+/*
+ * What was displaced comes to the name again: in the place of `now`, or where nothing is (NULL).
+ * kept: whether it is there has been looked at.
+ */
+static void bring_back(struct ward_back *b, const struct ward_review_base *now, bool kept)
 {
-	if (!is_kept(b)) {
+	if (!kept && !is_kept(b)) {
 		ward_back_end(b, WARD_APPLY_FAILED, LOST);
 		return;
 	}
@@ -217,7 +223,9 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now)
 	int r = bring_near(b);
 	if (r == 0)
 		r = now ? ward_swap_exchange(&b->s, now) : ward_swap_add(&b->s);
-	if (r == -EINVAL && now && S_ISREG(b->d->c.type)) {
+	if (r == -EINVAL && now) {
+		if (b->s.elsewhere)
+			(void)unlinkat(b->s.dir, b->s.beside, 0);
 		back_in_place(b, now);
 		return;
 	}
@@ -233,10 +241,14 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now)
 static void back_changed(struct ward_back *b)
 {
 	struct standing at;
+	if (ward_back_later_as_was(b) && is_kept(b)) {
+		(void)ward_back_dry(b);
+		return;
+	}
 	look(b, &at);
 	/* Where only attributes changed, the inode tells. */
 	const bool came = at.error == 0 && b->d->has_after && !b->d->in_place &&
-			  ward_back_same(&at.now, &b->d->after) && is_kept(b) > 0;
+			  ward_back_same(&at.now, &b->d->after) && is_kept(b);
 	if (!came && has(b, &at, b->d->before, b->d->c.base.mode)) {
 		drop_taken(b);
 		ward_back_already(b, b->s.dir, b->s.name, "it is as it was");
@@ -249,12 +261,16 @@ static void back_changed(struct ward_back *b)
 	if (b->d->in_place)
 		back_in_place(b, &at.now);
 	else
-		bring_back(b, &at.now);
+		bring_back(b, &at.now, came);
 }
 
 static void back_added(struct ward_back *b)
 {
 	struct standing at;
+	if (ward_back_later_as_was(b)) {
+		(void)ward_back_dry(b);
+		return;
+	}
 	look(b, &at);
 	if (at.error == -ENOENT) {
 		drop_taken(b);
@@ -282,8 +298,10 @@ static void back_removed(struct ward_back *b)
 	struct ward_review_base now;
 	mode_t type;
 	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) < 0 ||
-		(b->w->u->dry && ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path))) {
-		bring_back(b, NULL);
+		(b->w->u->dry &&
+			(ward_shifts_leaves(&b->w->names, b->d->c.root, b->d->c.path) ||
+				ward_back_later_came(b->w, b->i, b->d->c.root, b->d->c.path)))) {
+		bring_back(b, NULL, false);
 		return;
 	}
 	look(b, &at);
@@ -311,7 +329,9 @@ static void back_linked(struct ward_back *b)
 	const struct ward_review_base *link = b->d->has_after ? &b->d->after : &b->d->c.base;
 	struct ward_review_base now;
 	mode_t type;
-	if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
+	if (ward_back_later_base(b->w, b->i, link)) {
+		(void)ward_back_dry(b);
+	} else if (ward_host_stat_at(b->s.dir, b->s.name, &now, &type) == -ENOENT) {
 		drop_link(b, link);
 		ward_back_already(b, -1, NULL, "it is gone");
 	} else if (!ward_back_same(&now, link) || now.nlink < 2)
@@ -541,6 +561,8 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 		r = ward_undo_log_open(w.undo, u->applied->roots, u->applied->n_roots, &w.log);
 	if (r >= 0)
 		r = find_ways(&w);
+	if (r >= 0)
+		r = ward_back_later_find(&w);
 	if (r >= 0 && !u->dry)
 		r = ward_applied_recover(w.undo, u->roots, u->applied, &w.log);
 	ward_swap_place_init(&w.place, w.undo);
@@ -559,6 +581,7 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 		if (r == 0 && !u->dry)
 			r = ward_sync_all(u->roots, 16, w.undo);
 	}
+	ward_back_later_clear(&w);
 	ward_moved_clear(&w.moved);
 	free(w.ways.v);
 	ward_swap_place_forget(&w.place);

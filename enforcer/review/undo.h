@@ -9,6 +9,11 @@
 
 #define WARD_BACK_CHANGED "the project's file has changed since it was applied"
 
+/* Of a dry run over several applies: records, by what they displaced and by where they are. */
+struct ward_back_later {
+	size_t *by_base, *by_path, n_base, n_path; /* owned */
+};
+
 struct ward_undoing {
 	struct ward_undo *u;
 	int undo;
@@ -18,6 +23,7 @@ struct ward_undoing {
 	struct ward_moved moved;	 /* of them */
 	struct ward_shifts names;	 /* of the records [low, high); v is owned */
 	size_t low, high;
+	struct ward_back_later later;
 };
 
 struct ward_back {
@@ -59,3 +65,16 @@ int ward_back_names(struct ward_undoing *w, const bool *wanted, size_t low, size
 void ward_back_names_end(struct ward_undoing *w);
 /* Is it of them? */
 bool ward_back_is_name(const struct ward_change *c);
+
+/* --- of undo_later.c: nothing of it is so unless the run is dry --- */
+
+/* 0 or -ENOMEM; clear it in any case. */
+int ward_back_later_find(struct ward_undoing *w) ward_must_check;
+void ward_back_later_clear(struct ward_undoing *w);
+/* The first record of an apply after that of record i that displaced or moved the file; or NULL. */
+const struct ward_done *ward_back_later_base(
+	const struct ward_undoing *w, size_t i, const struct ward_review_base *file);
+/* A file of an apply after that of record i came to the path. */
+bool ward_back_later_came(const struct ward_undoing *w, size_t i, size_t root, const char *path);
+/* What the record put at its name comes back there, as it was. */
+bool ward_back_later_as_was(const struct ward_back *b);

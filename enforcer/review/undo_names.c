@@ -104,11 +104,12 @@ static int take(void *arg, const struct ward_shift *n, int dir, const char *name
 static bool goes(void *arg, size_t root, const char *path)
 {
 	const struct ward_undoing *w = arg;
-	for (size_t i = w->low; w->u->dry && i < w->high; i++) {
+	/* Also what a later apply put there. */
+	for (size_t i = w->low; w->u->dry && i < w->u->applied->n; i++) {
 		const struct ward_change *c = &w->u->applied->v[i].c;
 		if (c->root == root && strcmp(c->path, path) == 0 && !S_ISDIR(c->type) &&
 			(c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_LINKED) &&
-			w->u->ends[i] == WARD_APPLY_DONE)
+			!w->u->applied->v[i].undone && w->u->ends[i] == WARD_APPLY_DONE)
 			return true;
 	}
 	return false;
@@ -162,10 +163,24 @@ static void say_there(struct ward_shifts *ns, struct ward_back *b, const struct 
 					      : "it is where it was");
 }
 
+/* In a dry run: what is missing or in the way was, before later applies. */
+static bool is_settled_later(const struct ward_shift *n, const struct ward_back *b)
+{
+	const struct ward_review_base *file =
+		n->kind == WARD_SHIFT_GOES ? &b->d->after : &b->d->c.base;
+	if (n->end == WARD_SHIFT_LOST)
+		return ward_back_later_base(b->w, b->i, file) != NULL;
+	return n->end == WARD_SHIFT_TAKEN && ward_back_later_came(b->w, b->i, n->to_root, n->to);
+}
+
 static void say(struct ward_shifts *ns, const struct ward_shift *n)
 {
 	struct ward_undoing *w = ns->arg;
 	struct ward_back b = {.w = w, .i = n->tag, .d = &w->u->applied->v[n->tag]};
+	if (is_settled_later(n, &b)) {
+		(void)ward_back_dry(&b);
+		return;
+	}
 	switch (n->end) {
 	case WARD_SHIFT_NONE:
 	case WARD_SHIFT_DONE:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "enforcer/review/units.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,21 +58,71 @@ static size_t stem(const char *path)
 	return len;
 }
 
-bool ward_unit_in_use(const struct ward_review_changes *c, const struct ward_change *of, int dir,
-	const char *name)
+/* Whoever asks about so many names of a directory is told whether there is any journal. */
+#define ASKED_MAX 8U
+/* Reading more names than this is not worth it. */
+#define LOOK_MAX 4096U
+
+/* The shared memory of a database holds nothing that lasts. */
+#define N_LASTING (N_JOURNALS - 1)
+
+static bool is_lasting(const char *name)
 {
-	/* The shared memory of a database holds nothing that lasts. */
-	for (size_t i = 0; i + 1 < N_JOURNALS; i++) {
-		ward_cleanup_free char *there = NULL, *path = NULL;
-		struct stat st;
-		bool ours = false;
-		if (asprintf(&there, "%s%s", name, journals[i]) < 0 ||
-			asprintf(&path, "%s%s", of->path, journals[i]) < 0)
+	const size_t len = strlen(name);
+	for (size_t i = 0; i < N_LASTING; i++) {
+		const size_t end = strlen(journals[i]);
+		if (len > end && strcmp(name + len - end, journals[i]) == 0)
 			return true;
-		for (int kind = WARD_CHANGE_ADDED; kind <= WARD_CHANGE_LINKED; kind++)
-			ours = ours ||
-			       ward_changes_find(c, of->root, path, (enum ward_change_kind)kind);
-		if (!ours && fstatat(dir, there, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0)
+	}
+	return false;
+}
+
+/* There is no journal in the directory: as far as it can be read. */
+static bool has_none(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ward_cleanup_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	for (unsigned n = 0; n < LOOK_MAX; n++) {
+		errno = 0;
+		const struct dirent *e = readdir(d);
+		if (!e)
+			return errno == 0;
+		if (is_lasting(e->d_name))
+			return false;
+	}
+	return false;
+}
+
+/* Does a change of the session's say what becomes of the journal? */
+static bool is_ours(
+	const struct ward_review_changes *c, const struct ward_change *of, const char *journal)
+{
+	ward_cleanup_free char *path = NULL;
+	if (asprintf(&path, "%s%s", of->path, journal) < 0)
+		return false;
+	for (int kind = WARD_CHANGE_ADDED; kind <= WARD_CHANGE_LINKED; kind++)
+		if (ward_changes_find(c, of->root, path, (enum ward_change_kind)kind))
+			return true;
+	return false;
+}
+
+bool ward_unit_in_use(const struct ward_review_changes *c, const struct ward_change *of, int dir,
+	const char *name, struct ward_unit_dir *known)
+{
+	if (!known->none && ++known->asked == ASKED_MAX)
+		known->none = has_none(dir);
+	for (size_t i = 0; !known->none && i < N_LASTING; i++) {
+		ward_cleanup_free char *there = NULL;
+		struct stat st;
+		if (asprintf(&there, "%s%s", name, journals[i]) < 0)
+			return true;
+		if (fstatat(dir, there, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0 &&
+			!is_ours(c, of, journals[i]))
 			return true;
 	}
 	return false;

@@ -17,6 +17,13 @@ unsigned ward_unit_order(const char *path);
 size_t ward_unit_git(const char *path);
 /* Has the directory a lock of git's for the file name ("index.lock")? */
 bool ward_unit_locked(int dir, const char *name);
+/* What is known of the journals in one directory. All zeros: nothing. */
+struct ward_unit_dir {
+	uint64_t of;	/* the caller's word for the directory */
+	unsigned asked; /* so often */
+	bool none;
+};
+
 /* Has a database at name in dir a journal that no change of the session's is about? */
 bool ward_unit_in_use(const struct ward_review_changes *c, const struct ward_change *of, int dir,
-	const char *name);
+	const char *name, struct ward_unit_dir *known);

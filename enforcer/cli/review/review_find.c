@@ -235,14 +235,21 @@ static int take_name(struct ward_review_meant *m, const char *name, struct ward_
 			    : 0;
 }
 
-static int read_all(struct ward_review_meant *m, struct ward_err *err)
+/* Of the last apply of which something is left to be undone: else of the last one. */
+static void take_manifest(struct ward_review_meant *m)
 {
-	int r = ward_applied_of(m->place_fd, &m->applied, err);
-	m->discarded = faccessat(m->place_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
-	if (r == 0 && m->discarded && !m->applied.n_steps)
-		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
-	if (r == 0 && !m->discarded)
-		r = ward_reviews_finish(m->place_fd, err);
+	const struct ward_applied *a = &m->applied;
+	size_t step = a->n_steps, i = a->n;
+	while (i > 0 && (a->v[i - 1].off || a->v[i - 1].undone))
+		i--;
+	step = i ? a->v[i - 1].step + 1 : step;
+	if (step)
+		memcpy(m->digest, a->steps[step - 1].manifest, sizeof(m->digest));
+}
+
+static int read_changes(struct ward_review_meant *m, struct ward_err *err)
+{
+	int r = m->discarded ? 0 : ward_reviews_finish(m->place_fd, err);
 	if (r == 0 && !m->discarded && m->step) {
 		m->dir_fd = -1;
 		r = ward_reviews_view(m->place_fd, m->step, &m->dir_fd, err);
@@ -253,6 +260,19 @@ static int read_all(struct ward_review_meant *m, struct ward_err *err)
 		r = ward_err_sys(err, r, "what was applied");
 	if (r == 0 && !m->discarded)
 		r = ward_changes_digest(m->dir_fd, &m->changes, m->digest, err);
+	return r;
+}
+
+static int read_all(struct ward_review_meant *m, bool applied, struct ward_err *err)
+{
+	int r = ward_applied_of(m->place_fd, &m->applied, err);
+	m->discarded = faccessat(m->place_fd, "journal", F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+	if (r == 0 && m->discarded && !m->applied.n_steps)
+		r = ward_err_set(err, -ENOENT, "session %s has no staged changes", m->session);
+	if (applied)
+		take_manifest(m);
+	else if (r == 0)
+		r = read_changes(m, err);
 	if (r == 0) {
 		open_roots(m, m->changes.roots, m->changes.n_roots, m->roots, m->trees);
 		for (size_t i = 0; i < m->changes.n_roots && i < 16; i++)
@@ -265,13 +285,13 @@ static int read_all(struct ward_review_meant *m, struct ward_err *err)
 }
 
 /* The owner may have put anything there, and into the project. */
-static int read_as_owner(struct ward_review_meant *m, struct ward_err *err)
+static int read_as_owner(struct ward_review_meant *m, bool applied, struct ward_err *err)
 {
 	struct ward_as_owner as;
 	int r = ward_as_owner_begin(&m->place.id, &as, err);
 	if (r < 0)
 		return r;
-	r = read_all(m, err);
+	r = read_all(m, applied, err);
 	ward_as_owner_end(&as);
 	return r;
 }
@@ -300,7 +320,7 @@ int ward_review_meant_find(
 		(r = ward_reviews_open(ward_store_dir(m->store), m->session, &m->place_fd)) < 0)
 		r = ward_err_set(err, r, "session %s has no staged changes", m->session);
 	m->dir_fd = m->place_fd;
-	return r == 0 ? read_as_owner(m, err) : r;
+	return r == 0 ? read_as_owner(m, applied, err) : r;
 }
 
 static void drop_view(struct ward_review_meant *m)

@@ -31,8 +31,9 @@ void ward_review_meant_init(struct ward_review_meant *m);
 
 /*
  * session: SESSION or SESSION@STEP, a number or a name. NULL: the last one of this project that
- * staged anything; with `applied`, the one of which something was applied last. Refuses one that
- * still runs. Acts on files as the project's owner. Clear it also on failure.
+ * staged anything. Refuses one that still runs. Acts on files as the project's owner. Clear it also
+ * on failure. applied: what was applied is meant, of NULL the session of which something was
+ * applied last. Then `changes` stays empty, and `digest` is the one that was applied.
  */
 int ward_review_meant_find(const char *session, bool applied, struct ward_review_meant *ret,
 	struct ward_err *err) ward_must_check;

@@ -10,3 +10,8 @@ seeds=60
 mkdir "$WARD_TMP/work"
 cd "$WARD_TMP/work"
 python3 "$WARD_SRC/tests/cases/run/lib/review-names.py" "$WARDFS" 1 "$seeds"
+# A file goes, its directory is renamed, and another directory comes to the name. A new file gets a
+# second name, which a file of the project had.
+for seed in 1004 1025 2012; do
+	python3 "$WARD_SRC/tests/cases/run/lib/review-names.py" "$WARDFS" "$seed" 1
+done

@@ -83,14 +83,35 @@ each between
 expect 0 python3 "$PLAIN" "$WARDFS" review undo
 [ "$(whole)" = "$was" ] || fail "undo: $(whole) was $was"
 
-echo "--- two links cannot be exchanged there: it is said, and the rest is done"
+echo "--- a link gets another target there, and has the old one again"
+fresh
 ln -s a link
-expect 0 "$WARDFS" run --review -s links -- sh -euc 'ln -sfn b link; echo new >>b'
-expect 1 python3 "$PLAIN" "$WARDFS" review apply
-has "$ERR" "link: not applied: the file system cannot exchange two links"
-[ "$(readlink link)" = a ] && [ "$(tail -1 b)" = new ] || fail "half of it"
+ln -s a d/link
+was=$(names)
+expect 0 "$WARDFS" run --review -s links -- sh -euc 'ln -sfn b link; ln -sfn ../b d/link; echo new >>b; mv d t'
+expect 0 python3 "$PLAIN" "$WARDFS" review apply --dry-run
+expect 0 python3 "$PLAIN" "$WARDFS" review apply
+linked() { [ "$(readlink link) $(readlink t/link) $(tail -1 b)" = "b ../b new" ]; }
+linked || fail "links: $(names)"
+expect 0 python3 "$PLAIN" "$WARDFS" review apply
+linked || fail "another apply: $(names)"
+[ -z "$(find . -name '.wardfs-apply*')" ] || fail "left behind: $(find . -name '.wardfs-apply*')"
 expect 0 python3 "$PLAIN" "$WARDFS" review undo
-rm link
+[ "$(names)" = "$was" ] || fail "undo: $(names) was $was"
+echo "--- the same, exchanged before, and once more"
+expect 0 "$WARDFS" review apply
+linked || fail "control: links are exchanged: $(names)"
+expect 0 python3 "$PLAIN" "$WARDFS" review undo
+[ "$(names)" = "$was" ] || fail "undo of an exchange: $(names) was $was"
+expect 0 python3 "$PLAIN" "$WARDFS" review apply
+linked || fail "applied again: $(names)"
+expect 0 "$WARDFS" review undo
+[ "$(names)" = "$was" ] || fail "undo: $(names) was $was"
+echo "--- one that the host has changed stays"
+ln -sfn c link
+expect 1 python3 "$PLAIN" "$WARDFS" review apply
+has "$ERR" "link: not applied: the project's file has changed since"
+[ "$(readlink link)" = c ] || fail "the host's link is gone"
 
 if command -v strace >/dev/null; then
 	echo "--- killed in the middle of it: what another run finds is whole"
@@ -121,6 +142,31 @@ new" ] || fail "$verb killed at $n, apply: $(whole)"
 			done
 		done
 	done
+fi
+if command -v strace >/dev/null; then
+	echo "--- killed while links change: they are as before or as after another run"
+	kills=0
+	for verb in apply undo; do
+		for call in symlinkat linkat unlinkat fsync; do
+			for n in 1 2 3 4 5 6; do
+				fresh
+				ln -s a link
+				was=$(names)
+				name=l$verb$call$n
+				expect 0 "$WARDFS" run --review -s "$name" -- sh -euc 'ln -sfn b link'
+				[ $verb = apply ] || expect 0 "$WARDFS" review apply
+				strace -f -qq -o "$WARD_TMP/trace" -e trace=$call -e inject="$call:signal=KILL:when=$n" \
+					python3 "$PLAIN" "$WARDFS" review $verb >/dev/null 2>&1 || :
+				grep -q 'killed by SIGKILL' "$WARD_TMP/trace" || break
+				kills=$((kills + 1))
+				expect 0 "$WARDFS" review apply
+				[ "$(readlink link)" = b ] || fail "$name: $(names)"
+				expect 0 "$WARDFS" review undo
+				[ "$(names)" = "$was" ] || fail "$name, undo: $(names)"
+			done
+		done
+	done
+	[ $kills -gt 8 ] || fail "control: killed $kills times"
 fi
 echo "--- something is mounted on the file"
 fresh

@@ -36,6 +36,8 @@ expect 0 "$WARDFS" review discard
 	fail "what was shown is not recorded"
 grep '"verb":"applied"' "$state/ledger.jsonl" | grep -q '"changes":3,"left":1,"file":1' ||
 	fail "applied: $(grep '"verb":"applied"' "$state/ledger.jsonl")"
+[ "$(grep -c "\"verb\":\"und[one]*\",\"manifest\":\"$manifest\"" "$state/ledger.jsonl")" = 2 ] ||
+	fail "undo: $(grep '"verb":"und' "$state/ledger.jsonl")"
 grep '"verb":"applied"' "$state/ledger.jsonl" | grep -q "\"by\":$(id -u)," || fail "by whom?"
 
 files=$state/sessions/one

@@ -111,3 +111,17 @@ has "$ERR" "a program may be using it"
 rm app.db-journal
 expect 0 "$WARDFS" review apply
 [ "$(db app.db)" = "[1, 3]" ] || fail "control: without the journal it is applied"
+
+echo "--- so it does with one of many"
+fresh
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo old >"many$n"; done
+own
+expect 0 "$WARDFS" run --review -s five -- sh -c 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo new >"many$n"; done'
+echo journal >many9-wal
+expect 1 "$WARDFS" review apply
+has "$ERR" "many9: not applied: the project has a journal of it"
+[ "$(sort -u many?* | tr '\n' ' ')" = "journal new old " ] && [ "$(cat many9)" = old ] ||
+	fail "the others were not applied: $(grep . many*)"
+rm many9-wal
+expect 0 "$WARDFS" review apply
+[ "$(cat many9)" = new ] || fail "control: without the journal it is applied"

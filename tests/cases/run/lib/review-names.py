@@ -199,7 +199,7 @@ def one(seed):
     same("another apply", seen, 5, *apply())
     # With nothing applied there is nothing to be undone.
     code, out, err = run(seed, "review", "undo", "-s", name, "--dry-run")
-    # It says what the last apply's undo would do as things are: not what the one before would then.
+    # Over several applies that rename directories it can name a conflict that is gone then.
     same("undo --dry-run", seen, 5, 0 if nothing or parts else code, out, err)
     code, out, err = run(seed, "review", "undo", "-s", name)
     same("undo", files, 5, 0 if code == 125 and nothing else code, out, err)
