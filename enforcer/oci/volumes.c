@@ -146,8 +146,6 @@ static const struct ward_tree *find_tree(const struct ward_policy *p, const char
 	return NULL;
 }
 
-/* The volume takes the place of the tree's source; but what is meant to begin empty gets nothing of
- * the host's. */
 /* The guard is not asked when a file is mapped as code: the mount refuses that (docs/adr/0022). */
 static int find_noexec(struct ward_oci_volume *v, const struct ward_policy *p, struct ward_err *err)
 {
@@ -163,6 +161,8 @@ static int find_noexec(struct ward_oci_volume *v, const struct ward_policy *p, s
 	return 0;
 }
 
+/* The volume takes the place of the tree's source; but what is meant to begin empty gets nothing of
+ * the host's. */
 static int guard(struct ward_oci_volume *v, const struct ward_tree *tree, struct ward_err *err)
 {
 	if (tree->tmpfs_size)

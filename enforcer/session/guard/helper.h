@@ -47,8 +47,7 @@ struct ward_helper_fd {
 /*
  * Absolute path of one of our programs: in the installation's libexec directory; where we run from
  * another PREFIX/bin, in PREFIX/libexec/wardfs; else, in a build tree, beside the running program.
- * Of
- * "" the directory itself, with a slash. *ret is the caller's (free()).
+ * Of "" the directory itself, with a slash. *ret is the caller's (free()).
  */
 int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward_must_check;
 
