@@ -345,8 +345,8 @@ static int put_open(
 {
 	const struct ward_fs *fs = op->tree->fs;
 
-	if (fs->log != WARD_LOG_OPENS || ward_ring_syncs(fs->ring) ||
-		asked & (WARD_RIGHT_WRITE | WARD_RIGHT_APPEND) ||
+	if (ev->head.kind != WARD_EVENT_OPEN || fs->log != WARD_LOG_OPENS ||
+		ward_ring_syncs(fs->ring) || asked & (WARD_RIGHT_WRITE | WARD_RIGHT_APPEND) ||
 		(h->flags & O_ACCMODE) != O_RDONLY || !ward_event_ends(ev))
 		return put(op, ev);
 	int r = ward_ring_put_ends(fs->ring, ev, &h->record_pos);

@@ -36,7 +36,7 @@ read -r in_openings closes openings written held <ends
 [ "$written" -eq 100 ] || fail "files that were written to: $(cat ends)"
 # Control: what happens between opening and end has records of its own, or is on disk first.
 for line in 'log = io' 'sync = record'; do
-	rm -f new*
+	rm -f new* made
 	session "${line%% *}" "$line" >ends || fail "$line: $(cat ends)"
 	read -r in_openings closes openings written held <ends
 	[ "$in_openings $closes $written" = '0 2001 100' ] || fail "$line: $(cat ends)"

@@ -16,5 +16,7 @@ for r in recs:
         assert "read" not in r, r
 written = [r for r in recs if r["kind"] == "close" and "/new" in r["path"]]
 assert all(r["size"] == 1 for r in written), written
+made = [r["kind"] for r in recs if r.get("path") == "/workspace/made"]
+assert made in (["create", "close"], ["create", "open", "close"]), made
 last = [r for r in reads if r["path"] == "/workspace/f0"][-1]
 print(len(ended), len(closes), len(reads), len(written), "open" if "duration" in last else "close")

@@ -11,3 +11,5 @@ os.close(held)
 for i in range(100):
     with open("new%d" % i, "w") as f:
         f.write("x")
+# Makes a file, and can only read it.
+os.close(os.open("made", os.O_CREAT | os.O_EXCL | os.O_RDONLY))
