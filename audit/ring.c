@@ -442,6 +442,17 @@ int ward_ring_get(
 	return 1;
 }
 
+uint64_t ward_ring_reach(const struct ward_ring *r)
+{
+	const uint64_t to = atomic_load_explicit(&r->sh->write_pos, memory_order_seq_cst);
+	if (to > r->read_pos || r->given_up)
+		return to;
+	/* Of a producer that died between the commit and the position. */
+	return atomic_load_explicit(&record_at(r, r->read_pos)->commit, memory_order_acquire) == 0
+		       ? r->read_pos
+		       : r->read_pos + 1;
+}
+
 uint64_t ward_ring_pos(const struct ward_ring *r)
 {
 	return r->read_pos;

@@ -106,6 +106,13 @@ int ward_ring_get(struct ward_ring *r, struct ward_event *ret_ev,
 	struct ward_event_fields *ret_fields) ward_must_check;
 
 /*
+ * Reader: what was committed before this call. While ward_ring_pos() is less, ward_ring_get() takes
+ * such a record. A producer that claims less than there is delays its own records alone: one of
+ * them counts always.
+ */
+uint64_t ward_ring_reach(const struct ward_ring *r);
+
+/*
  * Reader: its position, that is, the end of the record got last. The log says it of each record;
  * so the recovery writer knows from the log alone, which no producer can write, what it has to take
  * over: ward_ring_seek() goes there (-EINVAL if it is no multiple of 8).

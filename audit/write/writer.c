@@ -186,12 +186,13 @@ static void take_event(
 	add_record(w, (int)ring, pos, head, fields);
 }
 
-/* Takes what ring i has into the batch. Returns the number of events. */
-static int take_ring(struct ward_writer *w, size_t i)
+/* Takes what ring i has before `reach` into the batch. Returns the number of events. */
+static int take_ring(struct ward_writer *w, size_t i, uint64_t reach)
 {
 	struct ward_event_fields fields;
 	int n = 0;
-	while (n < BATCH_PER_RING && w->batch.len + WARD_LINE_MAX <= BATCH_BYTES) {
+	while (n < BATCH_PER_RING && w->batch.len + WARD_LINE_MAX <= BATCH_BYTES &&
+		ward_ring_pos(w->rings[i]) < reach) {
 		/* The end waits for the other rings, and nothing of the supervisor's follows it. */
 		if (i == 0 && w->end_held)
 			break;
@@ -379,6 +380,24 @@ unsigned ward_writer_begun_segment(struct ward_writer *w)
 	return number;
 }
 
+/*
+ * What the supervisor says comes before what others do because of it: a grant before its use, a
+ * policy before what it decides. So of the others' rings only that is taken which was there before
+ * the supervisor's was looked at.
+ */
+static int take_rings(struct ward_writer *w)
+{
+	uint64_t reach[WARD_RINGS_MAX];
+	for (size_t i = 1; i < w->n_rings; i++)
+		reach[i] = ward_ring_reach(w->rings[i]);
+	int n = take_ring(w, 0, UINT64_MAX);
+	/* There may be more: the others wait for the next step. */
+	const bool all = n < BATCH_PER_RING && w->batch.len + WARD_LINE_MAX <= BATCH_BYTES;
+	for (size_t i = 1; all && i < w->n_rings; i++)
+		n += take_ring(w, i, reach[i]);
+	return n;
+}
+
 int ward_writer_step(struct ward_writer *w)
 {
 	if (w->batch.len > 0 || w->broken) {
@@ -391,10 +410,8 @@ int ward_writer_step(struct ward_writer *w)
 		if (r < 0)
 			return r;
 	}
-	int n = 0;
 	w->now_ns = ward_clock_mono_ns();
-	for (size_t i = 0; i < w->n_rings; i++)
-		n += take_ring(w, i);
+	const int n = take_rings(w);
 	if (n == 0)
 		return 0;
 	int r = flush_and_release(w);
