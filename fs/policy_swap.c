@@ -9,6 +9,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/clock.h"
+#include "enforcer/ipc/helper.h"
 #include "fs/base/request_turn.h"
 #include "fs/gate/gate.h"
 #include "fs/handle/handle.h"
@@ -117,17 +118,28 @@ void ward_swap_settings(struct ward_fs *fs)
 				fs->trees[i].hardlinks = s->trees[j].hardlinks;
 }
 
+/* The home has no tree in the policy: it follows those that have. */
+static bool asks_acl(const struct ward_fs_tree *tree, const struct ward_settings *s)
+{
+	const bool home = strcmp(tree->path, WARD_HOME_PATH) == 0;
+
+	for (size_t i = 0; i < s->n_trees; i++)
+		if (s->trees[i].acl && (home || strcmp(tree->path, s->trees[i].path) == 0))
+			return true;
+	return false;
+}
+
 void ward_swap_acl(struct ward_fs *fs)
 {
 	const struct ward_settings *s = ward_policy_settings(fs->policy);
 
-	/* Elsewhere the mount is of the initial user namespace, which has ACLs without the flag. */
-	for (size_t i = 0; i < fs->n_trees && fs->flags & WARD_FS_MASK_IDS; i++)
-		for (size_t j = 0; j < s->n_trees; j++)
-			if (!fs->trees[i].files && !strcmp(fs->trees[i].path, s->trees[j].path))
-				fs->trees[i].acl = s->trees[j].acl;
-	for (size_t i = 0; i < fs->n_trees && fs->flags & WARD_FS_ALLOW_OTHER; i++)
-		fs->trees[i].acl = true;
+	for (size_t i = 0; i < fs->n_trees; i++)
+		if (fs->flags & WARD_FS_ALLOW_OTHER)
+			fs->trees[i].acl = true;
+		else if (fs->flags & WARD_FS_MASK_IDS && !fs->trees[i].files)
+			/* Elsewhere the mount is of the initial user namespace, which has ACLs
+			 * without the flag. */
+			fs->trees[i].acl = asks_acl(&fs->trees[i], s);
 }
 
 static int find_roots(

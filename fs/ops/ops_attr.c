@@ -165,9 +165,9 @@ void ward_ops_dir_changed(struct ward_fs_tree *tree, struct ward_node *node)
 	struct ward_dirref dir;
 
 	ward_resolve_changed(tree, node);
-	if (tree->list_anew)
-		ward_forget_attr(tree->forget, ward_node_to_ino(tree->nodes, node));
-	if (ward_resolve_dir(tree, node, &dir) < 0)
+	/* With ACLs the kernel looks at the bits itself, at each step. */
+	if ((tree->acl && !(tree->fs->flags & WARD_FS_ALLOW_OTHER)) ||
+		ward_resolve_dir(tree, node, &dir) < 0)
 		return;
 	if (ward_backing_searchable(dir.fd) < 0)
 		ward_forget_search(tree->forget, ward_node_to_ino(tree->nodes, node));
@@ -187,8 +187,11 @@ static void op_setattr(
 		r = do_setattr(
 			&op, node, attr, to_set, fi ? ward_handle_from(fi->fh) : NULL, &file);
 	}
-	if (r == 0 && node->dir && to_set & (FUSE_SET_ATTR_MODE | SET_IDS))
+	if (r == 0 && node->dir && to_set & (FUSE_SET_ATTR_MODE | SET_IDS)) {
 		ward_ops_dir_changed(op.tree, node);
+		if (op.tree->list_anew)
+			ward_forget_attr(op.tree->forget, ward_node_to_ino(op.tree->nodes, node));
+	}
 	if (r < 0) {
 		ward_op_reply(&op, r);
 		return;

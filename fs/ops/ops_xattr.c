@@ -163,7 +163,8 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 /*
  * The backing makes the mode what the ACL says. Without FUSE_POSIX_ACL, the kernel forgets the time
  * of change alone. The caller waits for the answer: the kernel has the inode, and takes no lock of
- * it for this.
+ * it for this. Not later (ward_forget_attr()): the kernel would drop the attributes that it asks
+ * for next, and decide by the old mode.
  */
 static void tell_acl(struct ward_fs_tree *tree, struct ward_node *node)
 {

@@ -26,6 +26,9 @@ expect 0 "$WARDFS" run --policy ../yes -- sh -c 'setfacl -m u:4711:rw f && getfa
 has "$OUT" user:4711:rw-
 for name in f g; do [ "$(named $name)" = user:4711:rw- ] || fail "$name: $(getfacl $name)"; done
 has "$(named d/x)" user:4711:rwx
+# Who may search again may do so at once.
+expect 0 "$WARDFS" run --policy ../yes -- sh -c 'mkdir again; echo x >again/f; for i in $(seq 60); do
+	setfacl -m u::-,g::rwx,o::rwx again; setfacl -m u::rwx again; read x <again/f || exit 1; done'
 expect 1 "$WARDFS" run --policy ../yes -- setfacl -m u:4711:rw ro
 has "$ERR" "Permission denied"
 [ "$(named ro)" = "" ] || fail "set on a file that is read-only"
@@ -33,6 +36,16 @@ expect 1 "$WARDFS" run --policy ../no -- setfacl -m u:4711:r f
 has "$ERR" "Operation not supported"
 expect 0 "$WARDFS" run --policy ../no -- getfacl -cn f
 hasnt "$OUT" user:4711
+
+# The kept home as well: what has an ACL can be copied there.
+for answer in yes no; do
+	printf '[policy]\nversion = 1\nextends = medium\n[tree /workspace]\nsource = .\nacl = %s\n' \
+		$answer >"../home-$answer"
+done
+setfacl -m "u:$(id -u):rwx" f
+expect 0 "$WARDFS" run --policy ../home-yes -- sh -c 'cp -a f ~/f && getfacl -cn ~/f'
+has "$OUT" "user:$(id -u):rwx"
+expect 1 "$WARDFS" run --policy ../home-no -- setfacl -m "u:$(id -u):rwx" /agent-home/f
 
 # A mount of the user's own, in a user namespace: hidden by a reload although just told.
 mkdir ../mnt

@@ -5,6 +5,7 @@ engine-table.py DIR ENGINE...   prints the table of what each engine holds, from
                                 trail.json. Says what an engine misses that it does not name as missing, and
                                 exits with 1.
 engine-table.py same PAGE TABLE   the page has this table
+engine-table.py settled DIR ENGINE   every attempt was made; exits with 1, and says which were not, and why
 """
 import json
 import sys
@@ -53,7 +54,8 @@ def cells(at, name, wrong):
             yield row, "own kernel"
             continue
         if missing or not verdict["held"]:
-            wrong.append(f"{name}: {row}: {' '.join(sorted(missing)) or 'nothing held'}")
+            said = [f"{a['name']} ({a['verdict']}: {a.get('seen')})" for a in attempts if a["name"] in missing]
+            wrong.append(f"{name}: {row}: {', '.join(said) or 'nothing held'}")
         yield row, "partly" if (open_ones | verdict["untested"]) & engines else "yes"
     with open(f"{at}/words", encoding="utf-8") as f:
         yield from (line.strip().split(": ", 1) for line in f)
@@ -71,13 +73,25 @@ def table(at, *names):
     sys.exit("\n".join(wrong) if wrong else 0)
 
 
+def settled(at, name):
+    with open(f"{at}/{name}/attack.json", encoding="utf-8") as f:
+        attempts = json.load(f)["attempts"]
+    unseen = {g for row in UNSEEN for g in ROWS[row]} if name == "runsc" else set()
+    left = [f"{a['name']}: {a.get('seen')}" for a in attempts
+            if a["verdict"] == "untested" and a["group"] not in unseen and a["name"] not in ENGINES_OWN.get(name, ())]
+    sys.exit("\n".join(left) if left else 0)
+
+
 def same(page, made):
     with open(page, encoding="utf-8") as f:
         text = f.read()
     with open(made, encoding="utf-8") as f:
         if f.read() not in text:
             sys.exit(f"{page} has another table")
+    sys.exit(0)
 
 
 if __name__ == "__main__":
-    (same if sys.argv[1] == "same" else table)(*sys.argv[1 if sys.argv[1] != "same" else 2:])
+    if sys.argv[1] in ("same", "settled"):
+        {"same": same, "settled": settled}[sys.argv[1]](*sys.argv[2:])
+    table(*sys.argv[1:])
