@@ -42,8 +42,10 @@ START_TEST(a_grant_comes_before_its_use)
 	drain(&s);
 	ward_cleanup(ward_buf_clear) struct ward_buf log = log_of(&s);
 	unsigned granted = 0, used = 0;
-	for (const char *line = ward_buf_str(&log); *line; line = strchr(line, '\n') + 1) {
-		const char *kind = strstr(line, "\"kind\":\"");
+	for (const char *line = ward_buf_str(&log), *end = NULL; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		ck_assert_ptr_nonnull(end);
+		const char *kind = memmem(line, (size_t)(end - line), "\"kind\":\"", 8);
 		ck_assert_ptr_nonnull(kind);
 		granted += strncmp(kind, "\"kind\":\"grant\"", 14) == 0;
 		used += strncmp(kind, "\"kind\":\"open\"", 13) == 0;
