@@ -11,20 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enforcer/base/dent.h"
+
 /* On a slow disk or in a large tree, the rest is looked up on request. */
 #define WALK_MS 2000
 #define ENTRIES_MAX 40000U
 /* Names of directories that wait at one level; more are left out. */
 #define NAMES_BYTES (64U << 10)
-
-/* As getdents64(2) gives them: the kernel's include/linux/dirent.h. */
-struct dent {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
 
 static uint64_t now_ms(void)
 {
@@ -58,7 +51,7 @@ static void pop(struct ward_walk *w)
  * The command rarely needs names with a leading dot: repositories, caches. The top of a tree may be
  * refused in another one, and a refusal is recorded, whoever asks.
  */
-static bool wanted(const struct ward_walk *w, const struct dent *d)
+static bool wanted(const struct ward_walk *w, const struct ward_dent *d)
 {
 	for (size_t i = 0; i < w->n_trees; i++)
 		if (w->tops[i] == d->ino)
@@ -98,7 +91,7 @@ static void push(struct ward_walk *w, int fd)
 	*l = (struct ward_walk_level){.fd = fd};
 	while (w->entries < ENTRIES_MAX && (n = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < n;) {
-			const struct dent *d = (const void *)(buf + at);
+			const struct ward_dent *d = (const void *)(buf + at);
 			at += d->reclen;
 			w->entries++;
 			if (wanted(w, d) && w->depth + 1 < WARD_WALK_DEPTH)

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "enforcer/base/dent.h"
 #include "fs/base/fuse_kernel.h"
 #include "fs/gate/gate.h"
 #include "fs/request/quota_name.h"
@@ -18,16 +19,7 @@
 
 #define DIR_BUF (32U << 10)
 
-/* An entry of getdents64(2), as in the kernel's include/linux/dirent.h. */
-struct dent {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
-
-static void consume(struct ward_handle *h, const struct dent *d)
+static void consume(struct ward_handle *h, const struct ward_dent *d)
 {
 	h->dir_at += d->reclen;
 	h->dir_next = d->off;
@@ -37,7 +29,7 @@ static void consume(struct ward_handle *h, const struct dent *d)
  * The same where names are staged: the whole listing is made at its beginning, and kept, so that
  * what is removed meanwhile moves nothing.
  */
-static int peek_staged(struct ward_handle *h, int64_t off, struct dent **ret)
+static int peek_staged(struct ward_handle *h, int64_t off, struct ward_dent **ret)
 {
 	struct ward_review_entries e;
 	int r;
@@ -56,15 +48,15 @@ static int peek_staged(struct ward_handle *h, int64_t off, struct dent **ret)
 	if (off != h->dir_next)
 		h->dir_next = (int64_t)(h->dir_at = 0);
 	while (h->dir_next != off && h->dir_at < h->dir_have)
-		consume(h, (struct dent *)(void *)(h->dir_buf + h->dir_at));
+		consume(h, (struct ward_dent *)(void *)(h->dir_buf + h->dir_at));
 	if (h->dir_at >= h->dir_have)
 		return 0;
-	*ret = (struct dent *)(void *)(h->dir_buf + h->dir_at);
+	*ret = (struct ward_dent *)(void *)(h->dir_buf + h->dir_at);
 	return 1;
 }
 
 /* dir_lock held: the entry at off, without consuming it. 1, 0 at the end, or a negative errno. */
-static int peek(struct ward_handle *h, int64_t off, struct dent **ret)
+static int peek(struct ward_handle *h, int64_t off, struct ward_dent **ret)
 {
 	if (ward_backing_staged())
 		return peek_staged(h, off, ret);
@@ -87,12 +79,12 @@ static int peek(struct ward_handle *h, int64_t off, struct dent **ret)
 		if (!n)
 			return 0;
 	}
-	*ret = (struct dent *)(void *)(h->dir_buf + h->dir_at);
+	*ret = (struct ward_dent *)(void *)(h->dir_buf + h->dir_at);
 	return 1;
 }
 
 /* 1: to be shown (*ret_dots: "." or ".."), 0: hidden or gone, negative errno. */
-static int shown(struct ward_op *op, struct ward_handle *h, struct dent *d, bool *ret_dots)
+static int shown(struct ward_op *op, struct ward_handle *h, struct ward_dent *d, bool *ret_dots)
 {
 	struct ward_file file;
 
@@ -114,7 +106,7 @@ static int shown(struct ward_op *op, struct ward_handle *h, struct dent *d, bool
 }
 
 /* Bytes that the entry takes in the reply: more than left means that it did not fit. */
-static size_t add_plain(struct ward_op *op, char *buf, size_t left, const struct dent *d)
+static size_t add_plain(struct ward_op *op, char *buf, size_t left, const struct ward_dent *d)
 {
 	const struct stat st = {.st_ino = d->ino, .st_mode = DTTOIF(d->type)};
 
@@ -138,7 +130,7 @@ static void chain(struct ward_nodes *nodes, const struct ward_handle *h, struct 
 }
 
 static size_t add_plus(struct ward_op *op, struct ward_handle *h, bool ahead, char *buf,
-	size_t left, const struct dent *d, bool dots)
+	size_t left, const struct ward_dent *d, bool dots)
 {
 	/* Node 0: no attributes with this one, the kernel looks it up if it wants to know. */
 	struct fuse_entry_param e = {.attr = {.st_ino = d->ino, .st_mode = DTTOIF(d->type)}};
@@ -190,7 +182,7 @@ static void lead(struct ward_listing *l, const struct ward_dir_key *key)
 
 /* false: it does not fit. */
 static bool add(struct ward_op *op, struct ward_handle *h, struct ward_listing *l,
-	const struct ward_dir_key *key, const struct dent *d, bool dots)
+	const struct ward_dir_key *key, const struct ward_dent *d, bool dots)
 {
 	const size_t left = l->size - l->len;
 	char *to = l->buf + l->len;
@@ -209,7 +201,7 @@ static bool add(struct ward_op *op, struct ward_handle *h, struct ward_listing *
 int ward_listing_fill(struct ward_op *op, struct ward_handle *h, struct ward_listing *l, size_t max)
 {
 	const struct ward_dir_key key = ward_dir_key_for(&op->tree->nodes->dir_key, &h->node->id);
-	struct dent *d = NULL;
+	struct ward_dent *d = NULL;
 	bool dots;
 	int r;
 

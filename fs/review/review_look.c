@@ -11,18 +11,10 @@
 #include <unistd.h>
 
 #include "enforcer/base/fd.h"
+#include "enforcer/base/dent.h"
 #include "fs/review/review_internal.h"
 
 #define DIR_BUF (32U << 10)
-
-/* getdents64(2), as in the kernel's include/linux/dirent.h. */
-struct dent {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
 
 static bool same_mount(const struct statx *a, const struct statx *b)
 {
@@ -164,8 +156,8 @@ struct entries {
 
 static int add(struct entries *e, const char *name, size_t name_len, uint64_t ino, uint8_t type)
 {
-	const size_t need = (offsetof(struct dent, name) + name_len + 1 + 7) & ~(size_t)7;
-	struct dent *d;
+	const size_t need = (offsetof(struct ward_dent, name) + name_len + 1 + 7) & ~(size_t)7;
+	struct ward_dent *d;
 
 	if (e->room - e->len < need) {
 		const size_t room = e->room ? e->room * 2 : DIR_BUF;
@@ -176,7 +168,7 @@ static int add(struct entries *e, const char *name, size_t name_len, uint64_t in
 		e->v = v;
 		e->room = room;
 	}
-	d = (struct dent *)(void *)(e->v + e->len);
+	d = (struct ward_dent *)(void *)(e->v + e->len);
 	memset(d, 0, need);
 	d->ino = ino;
 	e->n++;
@@ -203,10 +195,10 @@ static int64_t position(const char *name)
 /* Each entry leads to the one behind it. */
 static void place(struct entries *e)
 {
-	struct dent *last = NULL;
+	struct ward_dent *last = NULL;
 
 	for (size_t at = 0; at < e->len;) {
-		struct dent *d = (struct dent *)(void *)(e->v + at);
+		struct ward_dent *d = (struct ward_dent *)(void *)(e->v + at);
 
 		if (last)
 			last->off = position(d->name);
@@ -234,7 +226,7 @@ static int add_own(
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
 		for (ssize_t at = 0; r == 0 && at < n;) {
-			const struct dent *d = (const void *)(buf + at);
+			const struct ward_dent *d = (const void *)(buf + at);
 			const bool dot = !strcmp(d->name, ".");
 
 			at += d->reclen;
@@ -281,7 +273,7 @@ int ward_review_list_locked(struct ward_review *rv, int fd, struct ward_review_e
 
 int ward_review_next(struct ward_review_entries *e, const char **ret_name, uint8_t *ret_type)
 {
-	const struct dent *d = (const void *)(e->v + e->at);
+	const struct ward_dent *d = (const void *)(e->v + e->at);
 
 	if (e->at >= e->len)
 		return 0;

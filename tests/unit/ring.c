@@ -17,37 +17,12 @@
 #include "audit/event.h"
 #include "audit/ring.h"
 #include "enforcer/base/cleanup.h"
+#include "tests/support/ring_pair.h"
 #include "tests/support/suite.h"
 
 #define SMALL_RING ((size_t)64 << 10)
 #define HEADER_WRITE_POS 64U
 #define DEADLINE_MS 30000 /* a test that hangs fails; no test measures time */
-
-struct pair {
-	int fd;
-	int wake;
-	struct ward_ring *producer;
-	struct ward_ring *reader;
-};
-
-static struct pair pair_new(size_t bytes)
-{
-	struct pair p = {.fd = -1};
-	ck_assert_int_eq(ward_ring_create(bytes, &p.fd, NULL), 0);
-	p.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ck_assert_int_ge(p.wake, 0);
-	ck_assert_int_eq(ward_ring_open(p.fd, p.wake, &p.producer, NULL), 0);
-	ck_assert_int_eq(ward_ring_open(p.fd, p.wake, &p.reader, NULL), 0);
-	return p;
-}
-
-static void pair_free(struct pair *p)
-{
-	ward_ring_close(p->producer);
-	ward_ring_close(p->reader);
-	close(p->fd);
-	close(p->wake);
-}
 
 static void put_number(struct ward_ring *r, uint64_t n, size_t path_len)
 {

@@ -13,34 +13,11 @@
 
 #include "audit/event.h"
 #include "audit/ring.h"
+#include "tests/support/ring_pair.h"
 #include "tests/support/suite.h"
 
 #define BYTES ((size_t)64 << 10)
 #define HANDLES 20000U
-
-struct pair {
-	int fd, wake;
-	struct ward_ring *producer, *reader;
-};
-
-static struct pair pair_new(void)
-{
-	struct pair p = {.fd = -1};
-	ck_assert_int_eq(ward_ring_create(BYTES, &p.fd, NULL), 0);
-	p.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ck_assert_int_ge(p.wake, 0);
-	ck_assert_int_eq(ward_ring_open(p.fd, p.wake, &p.producer, NULL), 0);
-	ck_assert_int_eq(ward_ring_open(p.fd, p.wake, &p.reader, NULL), 0);
-	return p;
-}
-
-static void pair_free(struct pair *p)
-{
-	ward_ring_close(p->producer);
-	ward_ring_close(p->reader);
-	close(p->fd);
-	close(p->wake);
-}
 
 static uint64_t put(struct ward_ring *r, uint64_t n)
 {
@@ -72,7 +49,7 @@ static bool get(struct ward_ring *r, uint64_t *ret_n, uint64_t *ret_read)
 
 START_TEST(an_end_joins_what_nobody_has_read)
 {
-	struct pair p = pair_new();
+	struct pair p = pair_new(BYTES);
 	uint64_t n = 0, bytes = 0;
 	const uint64_t ended = put(p.producer, 1), open = put(p.producer, 2);
 	ck_assert(ward_ring_end(p.producer, ended, 1001, 77));
@@ -98,7 +75,7 @@ END_TEST
 
 START_TEST(a_second_reader_finds_what_was_settled)
 {
-	struct pair p = pair_new();
+	struct pair p = pair_new(BYTES);
 	uint64_t n = 0, bytes = 0;
 	const uint64_t first = put(p.producer, 1), second = put(p.producer, 2);
 	ck_assert(ward_ring_end(p.producer, first, 1001, 0));
@@ -118,7 +95,7 @@ END_TEST
 
 START_TEST(an_end_that_is_none_is_not_believed)
 {
-	struct pair p = pair_new();
+	struct pair p = pair_new(BYTES);
 	uint64_t n = 0, bytes = 0;
 	struct ward_event ev;
 	struct ward_event_fields f;
@@ -177,7 +154,7 @@ static void *open_and_end(void *arg)
 
 START_TEST(threads_and_a_reader_agree_on_each_end)
 {
-	struct pair p = pair_new();
+	struct pair p = pair_new(BYTES);
 	static struct race race;
 	static bool seen[HANDLES];
 	pthread_t t[3];

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/base/dent.h"
 #include "enforcer/ipc/msg.h"
 #include "enforcer/ipc/replay.h"
 #include "enforcer/sandbox/init/init.h"
@@ -31,15 +32,6 @@
 #define SOCK 3
 /* Looked through for watches in one round; beyond, whatever changes may be watched. */
 #define DESCRIPTORS_MAX 65536U
-
-/* As getdents64(2) gives them: the kernel's include/linux/dirent.h. */
-struct dent {
-	uint64_t ino;
-	int64_t off;
-	uint16_t reclen;
-	uint8_t type;
-	char name[];
-};
 
 /* --- who watches what --- */
 
@@ -101,7 +93,7 @@ static void each_number(
 	long n = 0;
 	while ((n = syscall(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (long at = 0; at < n && !w->all;) {
-			const struct dent *d = (const void *)(buf + at);
+			const struct ward_dent *d = (const void *)(buf + at);
 			at += d->reclen;
 			if (d->name[0] >= '1' && d->name[0] <= '9')
 				fn(w, dir, d->name);
