@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Many files at once, which apply and undo share out between threads: what the host changed
+# Many files at once, which apply, undo and back share out between threads: what the host changed
 # meanwhile stays and is named, whoever ends them at any moment can run them again, and no look
 # changes a time of access.
 # timeout: 900
@@ -63,6 +63,34 @@ for f in many/2/9 many/5/50 more-99; do
 	[ "$(cat $f)" = later ] || fail "$f was overwritten"
 done
 [ "$(cat many/3/34)" = "old 3 34" ] && [ ! -e more-98 ] || fail "control: undo of the others"
+
+echo "--- a step back over many files, and changes after it"
+many
+expect 0 "$WARDFS" run --review -s back -- python3 -c '
+import os
+def write(word):
+    for d in range(1, 7):
+        for f in range(1, 51):
+            with open(f"many/{d}/{f}", "w") as out:
+                out.write(f"{word} {d} {f}\n")
+def wrong(word):
+    return [(d, f) for d in range(1, 7) for f in range(1, 51)
+            if open(f"many/{d}/{f}").read() != f"{word} {d} {f}\n"]
+os.setxattr(".", "user.wardfs.mark", b"begin")
+write("other")
+print(len(wrong("other")), "are not the other ones")
+os.setxattr(".", "user.wardfs.back", b"begin")
+print(len(wrong("old")), "did not come back")
+write("new")
+'
+has "$OUT" "0 are not the other ones"
+has "$OUT" "0 did not come back"
+# What the second change began with is kept, of each file.
+[ "$(find "$state/reviews/back/bases" -type f | wc -l)" = 300 ] || fail "bases are missing"
+grep -qx 'old 3 33' "$state"/reviews/back/bases/* || fail "no base has what the file had"
+expect 0 "$WARDFS" review apply
+has "$OUT" "300 applied, 0 not"
+[ "$(cat many/6/50)" = "new 6 50" ] || fail "apply after a step back"
 
 echo "--- ended at any moment, and run again"
 many
