@@ -66,23 +66,7 @@ done
 
 echo "--- a step back over many files, and changes after it"
 many
-expect 0 "$WARDFS" run --review -s back -- python3 -c '
-import os
-def write(word):
-    for d in range(1, 7):
-        for f in range(1, 51):
-            with open(f"many/{d}/{f}", "w") as out:
-                out.write(f"{word} {d} {f}\n")
-def wrong(word):
-    return [(d, f) for d in range(1, 7) for f in range(1, 51)
-            if open(f"many/{d}/{f}").read() != f"{word} {d} {f}\n"]
-os.setxattr(".", "user.wardfs.mark", b"begin")
-write("other")
-print(len(wrong("other")), "are not the other ones")
-os.setxattr(".", "user.wardfs.back", b"begin")
-print(len(wrong("old")), "did not come back")
-write("new")
-'
+expect 0 "$WARDFS" run --review -s back -- python3 - <"$WARD_SRC/tests/cases/run/lib/review-many-back.py"
 has "$OUT" "0 are not the other ones"
 has "$OUT" "0 did not come back"
 # What the second change began with is kept, of each file.
