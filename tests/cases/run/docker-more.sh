@@ -9,7 +9,8 @@ set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip 'needs root'
 for engine in runc crun runsc podman dockerd; do
-	command -v "$engine" >/dev/null || skip "no $engine (Debian packages runc, crun, runsc, podman, docker.io)"
+	command -v "$engine" >/dev/null ||
+		skip "no $engine (Debian packages runc, crun, runsc, podman, docker.io)"
 done
 case ${1-} in
 '')
@@ -18,7 +19,8 @@ case ${1-} in
 	;;
 root)
 	mkdir "$WARD_TMP/roothome"
-	HOME=$WARD_TMP/roothome sh "$WARD_SRC/tests/cases/run/lib/docker-session.sh" runc crun runsc podman docker
+	HOME=$WARD_TMP/roothome sh "$WARD_SRC/tests/cases/run/lib/docker-session.sh" \
+		runc crun runsc podman docker
 	exit
 	;;
 user)
