@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/container/container.h"
 #include "enforcer/session/guard/helper.h"
 #include "enforcer/session/owner/as_owner.h"
 
@@ -35,7 +36,10 @@ static int look(const struct ward_run_plan *p, const struct ward_mode *mode, cha
 int ward_runtime_look(struct ward_run_plan *p, const struct ward_mode *mode, char *const *argv,
 	const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	return look(p, mode, argv, policy, &p->found, b, err);
+	int r = look(p, mode, argv, policy, &p->found, b, err);
+	p->via = r == 0 && mode->takes & WARD_TAKES_ENGINE ? ward_engine_via(p->found.program)
+							   : NULL;
+	return r;
 }
 
 int ward_runtime_suits(const struct ward_run_plan *p, const struct ward_mode *mode,

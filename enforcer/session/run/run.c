@@ -248,6 +248,7 @@ static int prepare(struct ward_running *r, struct ward_err *err)
 	if (e == 0)
 		e = ward_running_relay(r, err);
 	r->guard.keep_min_s = p->keep_min_s;
+	r->guard.via = p->via;
 	if (e == 0)
 		e = ward_guard_open(p->state, r->options->session, p->policy, &r->guard, err);
 	if (e == 0)
