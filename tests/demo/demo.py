@@ -8,6 +8,7 @@ Each attempt has controls: the same thing where it is allowed succeeds. Exits 1 
 behave as it should, and leaves nothing behind.
 """
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -155,9 +156,9 @@ class Demonstration:
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=60, check=False)
 
-    def inside(self, session, script, **how):
+    def inside(self, session, script, options=(), **how):
         """Runs a script in a session. It comes by stdin, so that it stands in no argument list."""
-        argv = [self.wardfs, "run", "--policy", self.policy, "--session", session, "--", "sh"]
+        argv = [self.wardfs, "run", *options, "--policy", self.policy, "--session", session, "--", "sh"]
         return subprocess.run(argv, cwd=self.project, env=self.env, text=True, errors="replace",
                               input=script, timeout=1800, check=False, **how)
 
@@ -255,6 +256,39 @@ class Demonstration:
                        f"record {start.get('seq')}: the mode is {detail.get('mode')}: processes "
                        "are in a pid namespace of their own")
 
+    def digests(self):
+        """Of every file of the project, by name."""
+        found = {}
+        for where, _, files in os.walk(self.project):
+            for name in files:
+                path = os.path.join(where, name)
+                with open(path, "rb") as f:
+                    found[os.path.relpath(path, self.project)] = hashlib.sha256(f.read()).hexdigest()
+        return found
+
+    def review(self):
+        """Changes that wait for a yes: nothing is changed, all of it is, nothing is again."""
+        print(paint("1", "\nChanges that wait for a person's yes"))
+        before = self.digests()
+        script = "echo an agent was here >>README.md; echo new >added; rm -r docs; ls docs"
+        print(f"  $ wardfs run --review -- sh -c '{script}'")
+        result = self.inside("demo-review", script, ["--review"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT)
+        self.check("docs" in result.stdout and result.returncode != 0, "inside, docs is gone")
+        self.check(self.digests() == before, f"the project on the host has its {len(before)} files")
+        gone = {name for name in before if name.startswith("docs/")}
+        for verb, wanted in (("apply", before.keys() - gone | {"added"}), ("undo", before.keys())):
+            print(f"  $ wardfs review {verb}")
+            result = subprocess.run([self.wardfs, "review", verb, "demo-review"], cwd=self.project,
+                                    env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            now = self.digests()
+            good = self.check(result.returncode == 0 and now.keys() == wanted and
+                              (now == before) == (verb == "undo"),
+                              (result.stdout.strip().splitlines() or ["it said nothing"])[-1])
+            if not good:
+                print(result.stdout)
+
     def short(self, text):
         return str(text).replace(self.scratch + "/", "")
 
@@ -313,6 +347,7 @@ def main():
             demo.check(listener.reached > 0, "connections from outside: "
                                              f"{listener.reached - reached}")
             demo.trail(records, stderr)
+        demo.review()
         print(paint("1", f"\n{demo.wrong} of all this went wrong." if demo.wrong else
                     "\nAll of this behaved as it should."))
         return 1 if demo.wrong else 0
