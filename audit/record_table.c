@@ -10,7 +10,7 @@ static_assert(WARD_TAG_COUNT_ <= 64 * WARD_MEMBER_WORDS, "a bit for each member"
 /* Bit `tag` in word n of a set; 0 where it stands in another. */
 #define BIT(tag, n) ((tag) / 64 == (n) ? UINT64_C(1) << (tag) % 64 : 0)
 /* The acting process: each kind can have it. */
-#define HAS_WHO HAS(PID) HAS(UID) HAS(COMM) HAS(PROCESS) HAS(PARENT)
+#define HAS_WHO HAS(PID) HAS(UID) HAS(COMM) HAS(PROCESS) HAS(PARENT) HAS(VIA)
 
 const struct ward_record_kind ward_record_kinds[WARD_EVENT_COUNT_] = {
 #define KIND(id, n, who, what_is, members, what)                                                   \

@@ -173,9 +173,10 @@ static int read_config(struct ward_fs *fs, uint32_t *ret_wake, struct ward_err *
 	if (e == 0)
 		e = place_mounts(fds, n_fds, fs->n_trees);
 	*ret_wake = ward_msg_get_u32(&r);
+	fs->via = ward_msg_get_str(&r);
 	if (e == 0)
 		e = ward_msg_done(&r);
-	if (e == 0 && (!fs->session || fs->flags & ~(uint32_t)FLAGS_ALL ||
+	if (e == 0 && (!fs->session || !fs->via || fs->flags & ~(uint32_t)FLAGS_ALL ||
 			      *ret_wake & ~(uint32_t)WARD_WAKE_ALL))
 		e = -EBADMSG;
 	return e < 0 ? ward_err_sys(err, e, "configuration") : 0;
@@ -628,6 +629,7 @@ static void stop(struct ward_fs *fs, struct server *s)
 	free(fs->trees);
 	free(fs->groups);
 	free(fs->session);
+	free(fs->via);
 }
 
 static int tell(uint32_t type, const char *text)

@@ -30,6 +30,7 @@ depends=$(cd "$tmp" && dpkg-shlibdeps -O $(printf 'root/usr/%s\n' $programs) |
 [ -n "$depends" ]
 
 mkdir "$root/DEBIAN"
+install -m 755 "$src/packaging/prerm" "$src/packaging/postrm" "$root/DEBIAN/"
 common_modes "$root"
 sed -e "s|@VERSION@|$version|" -e "s|@ARCHITECTURE@|$architecture|" -e "s|@DEPENDS@|$depends|" \
 	-e "s|@SIZE@|$(du -sk --apparent-size "$root/usr" | cut -f 1)|" \

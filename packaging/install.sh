@@ -39,8 +39,9 @@ if [ $uninstall = yes ]; then
 	directories=$(sed -n 's|/[^/]*$||p' "$list" | sort -ru)
 	remove_old /dev/null
 	rm -f -- "$list"
-	for dir in $directories share/wardfs; do # wardfs's own, from the innermost on
-		case $dir/ in */wardfs/*) rmdir -- "$to/$dir" || : ;; esac
+	for dir in $directories share/wardfs; do # wardfs's own, from the innermost on, if empty
+		case $dir/ in */wardfs/*) ;; *) continue ;; esac
+		[ ! -d "$to/$dir" ] || [ -n "$(ls -A -- "$to/$dir")" ] || rmdir -- "$to/$dir"
 	done
 	exit 0
 fi

@@ -173,6 +173,8 @@ void ward_report_facts(struct ward_buf *b, const json_t *report, ward_report_fac
 	labels(&f);
 	text(&f, "project", ward_query_text(start, "project"));
 	policy(&f);
+	text(&f, "engine that acts for the command, and that records name",
+		ward_query_text(start, "via"));
 	time_of(&f, "from", ward_query_text(f.summary, "first"), json_object_get(start, "clock"));
 	time_of(&f, "to", ward_query_text(f.summary, "last"),
 		json_object_get(json_object_get(end, "detail"), "clock"));

@@ -142,7 +142,7 @@ static int take_grant(struct reading *r, const json_t *rec)
 static int take_use(struct reading *r, const json_t *rec)
 {
 	static const char *const members[] = {"seq", "time", "action", "path", "path2", "host",
-		"addr", "port", "asked", "pid", "comm"};
+		"addr", "port", "asked", "pid", "comm", "via"};
 	const char *id = ward_query_text(rec, "grant");
 	json_t *g = id ? json_object_get(r->grants, id) : NULL;
 	if (!g)

@@ -30,8 +30,8 @@
  *   grants            [{grant, seq, time, asked, path, host, until, uses, text, used, end,
  *                     accesses, more}]: what came of it. end: {time, result, by}, the first end
  * that the trail has. accesses: [{seq, time, action, path, path2, host, addr, port, asked, pid,
- * comm}] from the records `use`; more: how many are not listed who what lasts saw used   the same
- * for people, as text
+ * comm, via}] from the records `use`; more: how many are not listed who what lasts saw used   the
+ * same for people, as text
  */
 int ward_approvals_read(struct ward_log *log, const struct ward_filter *when, json_t **ret,
 	struct ward_err *err) ward_must_check;

@@ -36,6 +36,9 @@ bool ward_engine_needs_root(const struct ward_engine *e);
 bool ward_engine_own_kernel(const struct ward_engine *e);
 /* By word, or by the last part of a path. NULL: neither. */
 const struct ward_engine *ward_engine_find(const char *named);
+/* The word of the engine whose processes stand for the command's in records (`via`), because its
+ * container has a kernel of its own. NULL: the command's own do. named as above; may be NULL. */
+const char *ward_engine_via(const char *named);
 
 struct ward_engine_found {
 	const struct ward_engine *engine;

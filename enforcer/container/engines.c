@@ -78,6 +78,12 @@ const struct ward_engine *ward_engine_find(const char *named)
 	return NULL;
 }
 
+const char *ward_engine_via(const char *named)
+{
+	const struct ward_engine *e = named ? ward_engine_find(named) : NULL;
+	return e && e->own_kernel ? e->word : NULL;
+}
+
 /* In a sticky directory of root's nobody replaces what is another's. */
 static bool others_change(const struct stat *st)
 {

@@ -16,16 +16,16 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/hostd/kernel_flags.h"
 #include "enforcer/hostd/rights.h"
 
 /* Documentation/admin-guide/devices.txt: 10 char, 229 = /dev/fuse */
 #define FUSE_MAJOR 10
 #define FUSE_MINOR 229
-/* include/uapi/asm-generic/fcntl.h: what F_GETFL of a 64-bit process has beside O_RDWR. */
-#define KERNEL_LARGEFILE 0100000
 /* What an O_RDWR of ours may have beside: none of these changes what may be done with it. */
 #define HARMLESS                                                                                   \
-	(KERNEL_LARGEFILE | O_CLOEXEC | O_NONBLOCK | O_NOATIME | O_SYNC | O_DIRECT | O_NOFOLLOW)
+	(ward_kernel_largefile | O_CLOEXEC | O_NONBLOCK | O_NOATIME | O_SYNC | O_DIRECT |          \
+		O_NOFOLLOW)
 
 int ward_host_fusectl(void)
 {
@@ -110,7 +110,7 @@ static int check_file(struct ward_mount_table *mounts, int file, int access, str
 	if (r < 0)
 		return r;
 	if (!info_number(text, "flags", 8, &flags) || !info_number(text, "mnt_id", 10, &mount) ||
-		(flags & ~(unsigned long)HARMLESS) != (unsigned long)access)
+		(flags & ~HARMLESS) != (unsigned long)access)
 		return -EBADF;
 	if (mount > UINT32_MAX || !ward_mount_table_has(mounts, (uint32_t)mount))
 		return -EXDEV;

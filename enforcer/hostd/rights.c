@@ -115,14 +115,14 @@ static int restrict_files(struct ward_err *err)
 int ward_rights_calls(struct ward_err *err)
 {
 	static const int allowed[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(poll),
-		SCMP_SYS(shutdown), SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(lseek),
-		SCMP_SYS(close), SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(readlink),
-		SCMP_SYS(readlinkat), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(open_tree),
-		SCMP_SYS(mount_setattr), SCMP_SYS(capset), SCMP_SYS(fcntl), SCMP_SYS(futex),
-		SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-		SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
-		SCMP_SYS(restart_syscall), SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(tgkill),
-		SCMP_SYS(exit), SCMP_SYS(exit_group)};
+		SCMP_SYS(ppoll), SCMP_SYS(shutdown), SCMP_SYS(read), SCMP_SYS(write),
+		SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(openat), SCMP_SYS(openat2),
+		SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+		SCMP_SYS(open_tree), SCMP_SYS(mount_setattr), SCMP_SYS(capset), SCMP_SYS(fcntl),
+		SCMP_SYS(futex), SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
+		SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(rt_sigprocmask), SCMP_SYS(restart_syscall), SCMP_SYS(getpid),
+		SCMP_SYS(gettid), SCMP_SYS(tgkill), SCMP_SYS(exit), SCMP_SYS(exit_group)};
 	static const unsigned long ioctls[] = {
 		WARD_DEV_IOC_BACKING_OPEN, WARD_DEV_IOC_BACKING_CLOSE};
 	scmp_filter_ctx ctx;

@@ -320,6 +320,7 @@ enum ward_fs_step {
  *   u32 n; n × tree      (numbers as WARD_FD_FS_TREES) str its sandbox path; u32 set of other
  *                        trees' bits (fs.h: elsewhere); u32 enum ward_fs_tree_kind
  *   u32 wake             how requests wake us: set of 0 auto, else ward_fs_wake
+ *   str via              record member `via` of what comes from inside; "": none
  *
  * WARD_MSG_CONFIG to wardfs-net, which prepares itself while the sandbox is made:
  *   str session
@@ -327,8 +328,10 @@ enum ward_fs_step {
  *   u32 uid, u32 gid     the owner on the host: what the broker acts as
  *   u32 n; n × u32       the owner's supplementary groups
  *   str grant            [network] identify: what tokens begin with (net/protocol/token.h); "":
- * none bytes seed           of the key in it, 32 bytes; none without a grant u32 n; n × str
- * [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
+ *                        none
+ *   bytes seed           of the key in it, 32 bytes; none without a grant
+ *   u32 n; n × str       [network] socket: paths of the host (numbers as WARD_FD_NET_SOCKETS)
+ *   str via              as above
  *
  * WARD_MSG_CONFIG to wardfs-audit:
  *   str session

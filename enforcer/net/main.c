@@ -115,9 +115,11 @@ static int read_config(struct ward_broker *net, struct config *c, struct ward_er
 	if (e == 0)
 		e = read_sockets(net, &r);
 	if (e == 0)
+		net->via = ward_msg_get_str(&r);
+	if (e == 0)
 		e = ward_msg_done(&r);
 	ward_chain_wipe(buf, WARD_MSG_MAX);
-	if (e == 0 && (!net->session || c->flags & ~(uint32_t)WARD_NET_ROOT))
+	if (e == 0 && (!net->session || !net->via || c->flags & ~(uint32_t)WARD_NET_ROOT))
 		e = -EBADMSG;
 	return e < 0 ? ward_err_sys(err, e, "configuration") : 0;
 }
@@ -263,6 +265,7 @@ static void stop(struct ward_broker *net)
 		ward_chain_wipe(net->signer, sizeof(*net->signer));
 	free(net->signer);
 	free(net->session);
+	free(net->via);
 }
 
 static int take_policy(struct ward_broker *net, int fd)

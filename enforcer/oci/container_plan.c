@@ -220,6 +220,7 @@ int ward_oci_container_plan(const struct ward_oci_args *a, const struct ward_oci
 		r = find_state(plan, err);
 	if (r < 0)
 		return r;
+	plan->via = ward_engine_via(h->runtime);
 	const char *const protect[] = {"/etc/wardfs", plan->state, plan->runtime, NULL};
 	r = check_rootfs(ret, protect, err);
 	if (r == 0)

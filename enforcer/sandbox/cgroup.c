@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,6 +366,38 @@ static int v1_event(const struct ward_cgroup *cg, const struct ward_group *g, co
 	return ward_cgroup_write(g->dir, "cgroup.event_control", text);
 }
 
+static void *watch_near(void *arg)
+{
+	struct ward_cgroup *cg = arg;
+	cg->near_error = v1_event(cg, cg->near_group, "memory.usage_in_bytes", cg->near_threshold);
+	return NULL;
+}
+
+/* A thread takes the call: a threshold takes the kernel a grace period of RCU, as moves do. */
+static int begin_near(struct ward_cgroup *cg, const struct ward_group *g, uint64_t threshold)
+{
+	sigset_t all, before;
+	cg->near_group = g;
+	cg->near_threshold = threshold;
+	sigfillset(&all);
+	/* Signals are for the loop. */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int r = -pthread_create(&cg->near, NULL, watch_near, cg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	cg->near_runs = r == 0;
+	return r;
+}
+
+int ward_cgroup_settle(struct ward_cgroup *cg)
+{
+	if (!cg)
+		return 0;
+	if (cg->near_runs)
+		pthread_join(cg->near, NULL);
+	cg->near_runs = false;
+	return cg->near_error;
+}
+
 static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint64_t limit)
 {
 	if (g->v2) {
@@ -376,7 +409,7 @@ static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint
 		return -errno;
 	int r = v1_event(cg, g, "memory.oom_control", 0);
 	if (r == 0 && limit != WARD_UNLIMITED)
-		r = v1_event(cg, g, "memory.usage_in_bytes", limit / 100 * NEAR_PERCENT);
+		r = begin_near(cg, g, limit / 100 * NEAR_PERCENT);
 	return r;
 }
 
@@ -645,6 +678,7 @@ void ward_cgroup_free(struct ward_cgroup *cg)
 {
 	if (!cg)
 		return;
+	(void)!ward_cgroup_settle(cg);
 	if (cg->memory_event >= 0)
 		close(cg->memory_event);
 	if (cg->pids_event >= 0)

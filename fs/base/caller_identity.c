@@ -13,9 +13,12 @@
 
 #include "enforcer/base/cleanup.h"
 
-/* /proc/TID/status of a thread with NGROUPS_SOFT groups fits: the rest of the file is < 4 KiB. */
-#define GROUPS_MAX 256
-#define STATUS_MAX (4096 + GROUPS_MAX * 11)
+/* What /proc/TID/status takes with n groups: ten digits and a space each; the rest is < 4 KiB. */
+#define STATUS_SIZE(n) (4096 + (size_t)(n)*11)
+/* More than almost every user has. Beyond it the list is on the heap. */
+#define GROUPS_FEW 256
+/* NGROUPS_MAX of linux/limits.h */
+#define GROUPS_MAX 65536
 
 /*
  * What this thread is known to be; false: unknown. Each of the system calls below makes new
@@ -41,13 +44,24 @@ static bool is_of(const char *text, uid_t uid)
 	return uid == id[0] || uid == id[3];
 }
 
-/* The "Groups:" line. /proc/TID/status takes no lock of the task's mm. */
-static int read_groups(pid_t tid, uid_t uid, gid_t groups[GROUPS_MAX], size_t *ret_n)
+struct groups {
+	size_t n;
+	gid_t *list; /* few, or allocated */
+	gid_t few[GROUPS_FEW];
+};
+
+static void groups_free(struct groups *g)
+{
+	if (g->list != g->few)
+		free(g->list);
+}
+
+/* The status of a thread as a string. -E2BIG: it does not fit. */
+static int read_status(pid_t tid, char *text, size_t size)
 {
 	ward_cleanup_fd int fd = -1;
-	char path[32], text[STATUS_MAX + 1];
-	size_t len = 0, n = 0;
-	char *p, *end;
+	char path[32];
+	size_t len = 0;
 	ssize_t got;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", tid);
@@ -55,9 +69,20 @@ static int read_groups(pid_t tid, uid_t uid, gid_t groups[GROUPS_MAX], size_t *r
 	/* A lack of descriptors is no refusal, and is ours, not the caller's. */
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE ? -ENFILE : -EACCES;
-	while (len < STATUS_MAX && (got = read(fd, text + len, STATUS_MAX - len)) > 0)
+	while (len < size && (got = read(fd, text + len, size - len)) > 0)
 		len += (size_t)got;
+	if (len == size)
+		return -E2BIG;
 	text[len] = '\0';
+	return 0;
+}
+
+/* The "Groups:" line of a status. -E2BIG: more than max of them. */
+static int parse_groups(char *text, uid_t uid, gid_t *list, size_t max, size_t *ret_n)
+{
+	size_t n = 0;
+	char *p, *end;
+
 	if (!is_of(text, uid))
 		return -EACCES;
 	p = strstr(text, "\nGroups:");
@@ -69,15 +94,34 @@ static int read_groups(pid_t tid, uid_t uid, gid_t groups[GROUPS_MAX], size_t *r
 		p += strspn(p, " \t");
 		if (!*p)
 			break;
-		if (n == GROUPS_MAX)
+		if (n == max)
 			return -E2BIG;
-		groups[n++] = (gid_t)strtoul(p, &end, 10);
+		list[n++] = (gid_t)strtoul(p, &end, 10);
 		if (end == p)
 			return -EACCES;
 		p = end;
 	}
 	*ret_n = n;
 	return 0;
+}
+
+/* /proc/TID/status takes no lock of the task's mm. */
+static int read_groups(pid_t tid, uid_t uid, struct groups *g)
+{
+	char few[STATUS_SIZE(GROUPS_FEW)];
+	ward_cleanup_free char *text = NULL;
+	int r = read_status(tid, few, sizeof(few));
+
+	if (r == 0)
+		r = parse_groups(few, uid, g->list, GROUPS_FEW, &g->n);
+	if (r != -E2BIG)
+		return r;
+	text = malloc(STATUS_SIZE(GROUPS_MAX));
+	g->list = malloc(GROUPS_MAX * sizeof(*g->list));
+	if (!text || !g->list)
+		return -ENOMEM;
+	r = read_status(tid, text, STATUS_SIZE(GROUPS_MAX));
+	return r < 0 ? r : parse_groups(text, uid, g->list, GROUPS_MAX, &g->n);
 }
 
 static bool set_groups(size_t n, const gid_t *groups)
@@ -104,17 +148,18 @@ void ward_identity_leave(void)
 
 int ward_identity_enter(uid_t uid, gid_t gid, pid_t tid)
 {
-	gid_t groups[GROUPS_MAX];
-	size_t n = 0;
+	__attribute__((cleanup(groups_free))) struct groups groups;
 	int r = 0;
 
+	groups.n = 0;
+	groups.list = groups.few;
 	/* Writeback and the kernel's own requests name no thread: their handle has been opened
 	 * with the right identity. */
 	if (tid > 0 && uid != 0)
-		r = read_groups(tid, uid, groups, &n);
+		r = read_groups(tid, uid, &groups);
 	if (r < 0)
 		return r == -ENFILE ? r : -EACCES;
-	if (!set_groups(n, groups))
+	if (!set_groups(groups.n, groups.list))
 		return -EACCES;
 	/* A root caller right after another one. */
 	if (uid == 0 && gid == 0 && now.root)

@@ -68,6 +68,7 @@ struct ward_fs {
 	struct ward_policy *folded;
 	struct ward_ring *ring;
 	char *session;
+	char *via;	/* record member `via` of what comes from inside; "" or NULL: none */
 	uint32_t flags; /* set of ward_fs_flag */
 	struct ward_fs_ids ids;
 	gid_t *groups; /* the owner's supplementary groups, owned */

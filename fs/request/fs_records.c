@@ -17,6 +17,12 @@
 
 #define RULE_TEXT_MAX 1024
 
+/* Behind a pid from inside: whose process it is, if not the command's. */
+static void add_via(struct ward_event *ev, const struct ward_fs *fs)
+{
+	ward_event_text(ev, WARD_TAG_VIA, fs->via && *fs->via ? fs->via : NULL);
+}
+
 static void add_comm(struct ward_event *ev, const struct ward_op *op)
 {
 	char comm[WARD_COMM_MAX];
@@ -132,6 +138,7 @@ static void add_head(struct ward_event *ev, enum ward_event_kind kind, const str
 	ward_event_begin(ev, kind);
 	ward_event_u64(ev, WARD_TAG_PID, op->pid);
 	ward_event_u64(ev, WARD_TAG_UID, op->uid);
+	add_via(ev, op->tree->fs);
 	add_comm(ev, op);
 	ward_event_text(ev, WARD_TAG_ACTION, op->action);
 	add_paths(ev, op->tree, paths);
@@ -263,6 +270,7 @@ int ward_record_step(struct ward_fs *fs, const struct ward_record_step *s)
 		n = ward_comm_get(&fs->comm, s->by->pid, 0, 0, comm, &news);
 		if (n > 0)
 			ward_event_bytes(&ev, WARD_TAG_COMM, comm, n);
+		add_via(&ev, fs);
 	} else if (s->by->kind != WARD_STEP_QUIET) {
 		(void)snprintf(by, sizeof(by), "uid %u", s->by->uid);
 		ward_event_text(&ev, WARD_TAG_BY, by);
@@ -392,10 +400,11 @@ static int record_io(const struct ward_op *op, const struct ward_handle *h, cons
 
 	ward_event_begin(&ev, WARD_EVENT_IO);
 	/* Pages of a mapping are the kernel's to fetch and write: nobody's pid then. */
-	if (op->pid)
+	if (op->pid) {
 		ward_event_u64(&ev, WARD_TAG_PID, op->pid);
-	if (op->pid)
 		ward_event_u64(&ev, WARD_TAG_UID, op->uid);
+		add_via(&ev, op->tree->fs);
+	}
 	add_comm(&ev, op);
 	ward_event_text(&ev, WARD_TAG_ACTION, action);
 	add_node(&ev, op->tree, h->node, false);

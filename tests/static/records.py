@@ -18,7 +18,7 @@ PARTS = [("docs/audit-format.md", "members", "<!-- record_members.def -->\n", "<
          ("docs/audit-format.md", "kinds", "<!-- record_kinds.def -->\n", "<!-- end -->\n"),
          ("docs/audit-exports.md", "exports", "<!-- record_members.def -->\n", "<!-- end -->\n"),
          ("docs/audit-record.schema.json", "schema", '  "properties": {\n', "  }\n")]
-WHO = "pid uid comm process parent".split()
+WHO = "pid uid comm process parent via".split()
 
 
 def made(part):

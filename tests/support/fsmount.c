@@ -351,6 +351,7 @@ static void send_config(const struct options *o, int sock)
 	ward_msg_put_u32(&m, 0); /* no other tree serves a part of it */
 	ward_msg_put_u32(&m, flags & WARD_FS_REVIEW ? WARD_FS_TREE_STAGED : WARD_FS_TREE_DIRECTORY);
 	ward_msg_put_u32(&m, o->wake);
+	ward_msg_put_str(&m, getenv("FSMOUNT_VIA"));
 	CHECK(ward_msg_send(sock, &m, NULL, 0));
 	ward_msg_clear(&m);
 }

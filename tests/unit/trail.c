@@ -213,8 +213,8 @@ static size_t count_in(const struct ward_buf *log, const char *text)
  */
 START_TEST(the_table_says_which_members_a_kind_has)
 {
-	static const enum ward_event_tag who[] = {
-		WARD_TAG_PID, WARD_TAG_UID, WARD_TAG_COMM, WARD_TAG_PROCESS, WARD_TAG_PARENT};
+	static const enum ward_event_tag who[] = {WARD_TAG_PID, WARD_TAG_UID, WARD_TAG_COMM,
+		WARD_TAG_PROCESS, WARD_TAG_PARENT, WARD_TAG_VIA};
 	for (int k = WARD_EVENT_NONE + 1; k < WARD_EVENT_SESSION_END; k++) {
 		const struct ward_record_kind *kind = &ward_record_kinds[k];
 		struct session s = session_new("one");

@@ -118,6 +118,7 @@ static void print_who(const json_t *rec)
 		ward_outf("  %s[%" JSON_INTEGER_FORMAT "]", comm, json_integer_value(pid));
 	else if (pid)
 		ward_outf("  pid %" JSON_INTEGER_FORMAT, json_integer_value(pid));
+	audit_print_text(" via ", ward_query_text(rec, "via"), "");
 	if (json_is_true(json_object_get(rec, "cut")))
 		ward_outf("  cut");
 }

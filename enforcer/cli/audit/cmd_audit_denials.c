@@ -81,7 +81,7 @@ static json_t *denial_json(const struct ward_denials *all, const struct ward_den
 {
 	static const char *const members[] = {"action", "path", "path2", "host", "addr", "port",
 		"asked", "given", "verdict", "errno", "rule", "rule_text", "source", "text", "comm",
-		"pid", "time", "expected"};
+		"pid", "via", "time", "expected"};
 	json_t *o = json_pack(
 		"{s:I, s:I}", "count", (json_int_t)d->count, "first_seq", (json_int_t)d->first_seq);
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
@@ -120,9 +120,10 @@ static void print_asker(const struct ward_denial *d)
 	if (!comm || (!json_object_get(d->record, "host") && !json_object_get(d->record, "addr")))
 		return;
 	ward_cleanup(ward_buf_clear) struct ward_buf name = WARD_BUF_INIT;
-	ward_outf("\n    asked by:  %s[%" JSON_INTEGER_FORMAT "]%s", plain(&name, comm),
-		json_integer_value(json_object_get(d->record, "pid")),
-		d->count > 1 ? ", the first of them" : "");
+	ward_outf("\n    asked by:  %s[%" JSON_INTEGER_FORMAT "]", plain(&name, comm),
+		json_integer_value(json_object_get(d->record, "pid")));
+	audit_print_text(" via ", ward_query_text(d->record, "via"), "");
+	ward_outf("%s", d->count > 1 ? ", the first of them" : "");
 }
 
 static void print_denial(

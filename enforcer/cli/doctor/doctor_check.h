@@ -28,9 +28,10 @@ struct ward_check {
 	const char *name;
 	bool required; /* mode restricted cannot run without */
 	enum ward_check_status status;
-	char tried[WARD_CHECK_TEXT_MAX]; /* what was done and what came of it */
-	const char *fix;		 /* NULL: nothing to do; kept by reference */
-	char own_name[32];		 /* what `name` points to where no constant is */
+	char tried[WARD_CHECK_TEXT_MAX];   /* what was done and what came of it */
+	const char *fix;		   /* NULL: nothing to do; kept by reference */
+	char own_name[32];		   /* what `name` points to where no constant is */
+	char own_fix[WARD_CHECK_TEXT_MAX]; /* the same of `fix` */
 };
 
 /* Fills in a line; the fix is dropped where there is nothing to fix. */

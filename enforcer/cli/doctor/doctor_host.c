@@ -15,6 +15,7 @@
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/cli/doctor/doctor.h"
+#include "enforcer/session/guard/helper.h"
 
 /* Of the small files of /proc, /run and /etc that are read here. */
 #define FILE_MAX ((size_t)1 << 20)
@@ -79,6 +80,21 @@ void ward_check_host(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL, "no known container");
 }
 
+static void profile_missing(struct ward_check *c, const char *setting)
+{
+	struct ward_err err = WARD_ERR_INIT;
+	ward_cleanup_free char *profile = NULL;
+	const char *fix = c->own_fix;
+	if (ward_helper_data("apparmor/wardfs", &profile, &err) < 0 ||
+		snprintf(c->own_fix, sizeof(c->own_fix),
+			"as root: install -m 644 %s /etc/apparmor.d/wardfs && "
+			"apparmor_parser -r /etc/apparmor.d/wardfs",
+			profile) >= (int)sizeof(c->own_fix))
+		fix = "load the AppArmor profile that is installed with wardfs";
+	ward_check_say(c, WARD_CHECK_UNUSABLE, fix,
+		"%s is 1, and the profile wardfs is not in force", setting);
+}
+
 void ward_check_apparmor(struct ward_check *c)
 {
 	const char *path = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
@@ -95,10 +111,7 @@ void ward_check_apparmor(struct ward_check *c)
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"it restricts ordinary users, but the profile wardfs permits wardfs");
 	else
-		ward_check_say(c, WARD_CHECK_UNUSABLE,
-			"as root: install -m 644 " WARD_DATADIR "/apparmor/wardfs "
-			"/etc/apparmor.d/wardfs && apparmor_parser -r /etc/apparmor.d/wardfs",
-			"%s is 1, and the profile wardfs is not in force", path);
+		profile_missing(c, path);
 }
 
 /* A line of subuid(5) is NAME-OR-UID:FIRST:COUNT. */

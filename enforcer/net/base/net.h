@@ -44,6 +44,7 @@ struct ward_broker {
 	struct ward_ring *ring;
 	struct ward_wire wire;
 	char *session;
+	char *via; /* record member `via` of what comes from inside; "": none */
 	struct ward_token_signer *signer; /* NULL: the proxy gets no token */
 	struct ward_net_names *names;
 	struct ward_nameserver *nameserver;

@@ -32,6 +32,16 @@ static void add_expected(
 	ward_event_text(ev, WARD_TAG_EXPECTED, asked);
 }
 
+/* The program that asked, and whose process that is, if not the command's. */
+static void add_comm(
+	struct ward_event *ev, const struct ward_broker *net, const struct ward_net_record *r)
+{
+	const bool known = r->comm && *r->comm;
+	ward_event_text(ev, WARD_TAG_COMM, known ? r->comm : NULL);
+	if (known && net->via && *net->via)
+		ward_event_text(ev, WARD_TAG_VIA, net->via);
+}
+
 static void add_text(struct ward_event *ev, const struct ward_net_record *r)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
@@ -57,7 +67,7 @@ int ward_net_record(
 		ward_event_u64(&ev, WARD_TAG_UID, r->uid);
 	if (r->pid != WARD_EVENT_UNKNOWN || r->why)
 		ward_event_u64(&ev, WARD_TAG_PID, r->pid);
-	ward_event_text(&ev, WARD_TAG_COMM, r->comm && *r->comm ? r->comm : NULL);
+	add_comm(&ev, net, r);
 	ward_event_text(&ev, WARD_TAG_HOST, r->host);
 	ward_event_text(&ev, WARD_TAG_PATH, r->path);
 	if (r->addr) {
@@ -131,7 +141,7 @@ int ward_net_record_use(
 	ward_event_text(&ev, WARD_TAG_ACTION, "connect");
 	if (r->pid != WARD_EVENT_UNKNOWN)
 		ward_event_u64(&ev, WARD_TAG_PID, r->pid);
-	ward_event_text(&ev, WARD_TAG_COMM, r->comm && *r->comm ? r->comm : NULL);
+	add_comm(&ev, net, r);
 	ward_event_text(&ev, WARD_TAG_HOST, r->host);
 	if (r->addr) {
 		ward_sockaddr_text(r->addr, text);

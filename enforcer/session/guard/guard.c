@@ -337,6 +337,7 @@ static void put_fs_config(struct ward_msg *m, const struct ward_guard *g,
 		ward_msg_put_u32(m, trees[i].kind);
 	}
 	ward_msg_put_u32(m, 0);
+	ward_msg_put_str(m, g->via);
 }
 
 int ward_guard_serve(struct ward_guard *g, const struct ward_identity *id, uint32_t flags,

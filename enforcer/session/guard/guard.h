@@ -24,10 +24,11 @@ struct ward_guard {
 	int ring_fd[WARD_GUARD_RINGS];
 	int wake; /* eventfd of the writer */
 	struct ward_ring *ring;
-	int policy_fd; /* sealed blob */
-	int moves;     /* what the owner's sessions share (ward_remembered_moves()), until wardfs-fs
-			* has it; -1: nothing */
-	bool moving;   /* wardfs-fs has it */
+	int policy_fd;	 /* sealed blob */
+	const char *via; /* record member `via` of what happens inside; NULL: none. static */
+	int moves;   /* what the owner's sessions share (ward_remembered_moves()), until wardfs-fs
+		      * has it; -1: nothing */
+	bool moving; /* wardfs-fs has it */
 	char moves_file[48]; /* its device and inode, which other sessions compare; "": nothing */
 	int host;	     /* to wardfs-hostd, until wardfs-fs has it; -1: there is none */
 	bool hosted;	     /* wardfs-fs has it */

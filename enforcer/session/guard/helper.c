@@ -41,7 +41,12 @@ static size_t moved_prefix(const char *dir)
 	return n > tail && strcmp(dir + n - tail, bin) == 0 ? n - tail : 0;
 }
 
-int ward_helper_program(const char *name, char **ret, struct ward_err *err)
+/*
+ * A file of the installation: in `configured`; of one that was moved in PREFIX/`moved`; in a build
+ * tree in `built`, or where that is NULL beside the running program.
+ */
+static int installed(const char *configured, const char *moved, const char *built, const char *name,
+	char **ret, struct ward_err *err)
 {
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -54,11 +59,22 @@ int ward_helper_program(const char *name, char **ret, struct ward_err *err)
 	*slash = '\0';
 	const bool here = strcmp(self, WARD_BINDIR) == 0;
 	const size_t prefix = here ? 0 : moved_prefix(self);
-	const int n_ret = prefix ? asprintf(ret, "%.*s/libexec/wardfs/%s", (int)prefix, self, name)
-				 : asprintf(ret, "%s/%s", here ? WARD_LIBEXECDIR : self, name);
+	const char *dir = here ? configured : built ? built : self;
+	const int n_ret = prefix ? asprintf(ret, "%.*s/%s/%s", (int)prefix, self, moved, name)
+				 : asprintf(ret, "%s/%s", dir, name);
 	if (n_ret < 0)
 		return ward_err_sys(err, -ENOMEM, "%s", name);
 	return 0;
+}
+
+int ward_helper_program(const char *name, char **ret, struct ward_err *err)
+{
+	return installed(WARD_LIBEXECDIR, "libexec/wardfs", NULL, name, ret, err);
+}
+
+int ward_helper_data(const char *name, char **ret, struct ward_err *err)
+{
+	return installed(WARD_DATADIR, "share/wardfs", WARD_DATADIR, name, ret, err);
 }
 
 /*

@@ -51,6 +51,13 @@ struct ward_helper_fd {
  */
 int ward_helper_program(const char *name, char **ret, struct ward_err *err) ward_must_check;
 
+/*
+ * Absolute path of a file that comes with our programs, such as the AppArmor profile. A moved
+ * PREFIX/bin has it in PREFIX/share/wardfs. A build tree has none: there it is the path that the
+ * file gets when wardfs is installed. *ret is the caller's (free()).
+ */
+int ward_helper_data(const char *name, char **ret, struct ward_err *err) ward_must_check;
+
 /* Makes the socket and the lifeline, so that others can get their numbers before the helper starts.
  */
 int ward_helper_prepare(

@@ -55,6 +55,7 @@ int ward_served_open(struct ward_served *s, struct ward_err *err)
 	if (r == 0)
 		r = ward_wallclock_open(&s->wallclock, err);
 	s->guard.keep_min_s = p->keep_min_s;
+	s->guard.via = p->via;
 	if (r == 0)
 		r = ward_guard_open(p->state, s->session, p->policy, &s->guard, err);
 	if (r == 0)

@@ -226,8 +226,8 @@ int ward_environment_build(const struct ward_settings *s, const struct ward_env_
 	if (r == 0 && !has_path)
 		r = put(&e, "PATH=" DEFAULT_PATH);
 	/* The host's values are wrong inside; --env still has the last word. */
-	for (const char *const *s = ward_environment_proxies(); r == 0 && ours->proxied && *s; s++)
-		r = put(&e, *s);
+	for (const char *const *p = ward_environment_proxies(); r == 0 && ours->proxied && *p; p++)
+		r = put(&e, *p);
 	if (r < 0)
 		r = ward_err_sys(err, r, "environment");
 	else

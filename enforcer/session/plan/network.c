@@ -118,6 +118,7 @@ static int configure(struct ward_network *n, const struct ward_guard *g,
 	ward_msg_put_u32(&m, (uint32_t)n->sockets.n);
 	for (size_t i = 0; i < n->sockets.n; i++)
 		ward_msg_put_str(&m, p->sockets[i]);
+	ward_msg_put_str(&m, g->via);
 	if (r == 0)
 		r = ward_helper_configure(&n->helper, &m, NULL, 0, err);
 	ward_chain_wipe(m.buf.data, m.buf.len);

@@ -92,7 +92,8 @@ struct ward_run_plan {
 	const struct ward_mode *picked;	      /* by mode auto; NULL: not so, or not yet */
 	struct ward_weighed *weighed;	      /* for mode auto, owned, or NULL (weigh.h) */
 	struct ward_mode_found found;	      /* the mode's runtime on the host */
-	struct ward_image image;	      /* fd -1: none, the host's programs */
+	const char *via; /* the engine that makes accesses for the command, or NULL; static */
+	struct ward_image image; /* fd -1: none, the host's programs */
 	bool image_fetched; /* of a dry run: the run would fetch the image, so .image has none */
 	uint32_t allow_missing;		    /* set of WARD_GUARANTEE_BIT() */
 	struct ward_run_plan_tree trees[8]; /* WARD_POLICY_TREES_MAX */

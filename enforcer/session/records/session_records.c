@@ -162,6 +162,8 @@ static json_t *start_json(
 	if (transport)
 		json_object_set_new(o, "transport", json_string(transport));
 	json_object_set_new(o, "mounts", trees_json(p, s->sandbox_facts != NULL));
+	if (p->via)
+		json_object_set_new(o, "via", json_string(p->via));
 	if (s->container)
 		json_object_set_new(o, "container", json_deep_copy(s->container));
 	if (p->weighed)

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each handle has its end in the trail once: in the record of its opening, or as a close.
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 
 # session NAME [audit] LINE…: the work, and which ends the trail has
 session() {
@@ -16,9 +12,7 @@ session() {
 		printf '[policy]\nversion = 1\nextends = medium\n[audit]\n'
 		printf '%s\n' "$@"
 	} >../policy
-	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- python3 work.py
-	expect 0 "$WARDFS" audit verify "$name"
-	"$WARDFS" audit show --json "$name" >"../$name.jsonl"
+	recorded "$name" python3 work.py
 	python3 "$WARD_SRC/tests/cases/audit/lib/ends-check.py" "../$name.jsonl"
 }
 

@@ -4,21 +4,15 @@
 # signals, from threads, by descriptor. No process inside can take the listener's place.
 # shellcheck disable=SC2016
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 
 # session NAME SETTINGS CMD…: its exec records go to ../NAME
 session() {
 	name=$1
 	printf '[policy]\nversion = 1\nextends = medium\n[audit]\n%b\n' "$2" >../policy
 	shift 2
-	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"
-	"$WARDFS" audit verify "$name" >../verdict || fail "$name: $(cat ../verdict)"
-	"$WARDFS" audit show --json "$name" | grep -E "\"kind\":\"(exec|program)\"" >"../$name" ||
-		[ ! -s "../$name" ]
+	recorded "$name" "$@"
+	grep -E '"kind":"(exec|program)"' "../$name.jsonl" >"../$name" || [ ! -s "../$name" ]
 	"$WARDFS" audit show --json --kind session.start "$name" >"../$name.start"
 }
 

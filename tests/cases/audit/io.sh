@@ -4,11 +4,7 @@
 # wardfs refuses accesses that it could not see. hash records digests before and after, equal to
 # sha256sum's.
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 
 # session NAME LOG HASH SCRIPT…
 session() {
@@ -16,9 +12,7 @@ session() {
 	printf '[policy]\nversion = 1\nextends = medium\n[files]\nappend = /workspace/log\n[audit]\nlog = %s\nhash = %s\n' \
 		"$2" "$3" >../policy
 	shift 3
-	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"
-	"$WARDFS" audit verify "$name" >../verdict || fail "$name: $(cat ../verdict)"
-	"$WARDFS" audit show --json "$name" >"../$name.jsonl"
+	recorded "$name" "$@"
 }
 
 cp "$WARD_SRC/tests/cases/audit/lib/io-work.py" work.py

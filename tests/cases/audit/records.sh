@@ -5,11 +5,7 @@
 # timeout: 900
 # shellcheck disable=SC2016
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 
 # session NAME LOG CMD…
 session() {
@@ -17,9 +13,7 @@ session() {
 	printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/ro\nhide = /workspace/hidden\n[audit]\nlog = %s\n' \
 		"$2" >../policy
 	shift 2
-	expect 0 "$WARDFS" run --policy ../policy --session "$name" -- "$@"
-	"$WARDFS" audit verify "$name" >../verdict || fail "$name: $(cat ../verdict)"
-	"$WARDFS" audit show --json "$name" >"../$name.jsonl"
+	recorded "$name" "$@"
 }
 
 printf 12345 >old

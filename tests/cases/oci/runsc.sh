@@ -39,6 +39,7 @@ bundle "$b" sh -c '/workspace/tool.bin || exit 7'
 volume "$b" "$work" /workspace
 host_policy "policy = $W/noexec.policy"
 expect 7 oci run --bundle "$b" noexec-runc
+"$WARDFS" audit show --json | python3 "$WARD_SRC/tests/support/via.py" none || fail 'runc has a via'
 host_policy "runtime = $W/bin/runsc" "policy = $W/noexec.policy"
 expect 1 oci run --bundle "$b" noexec-runsc
 has "$ERR" 'the policy has noexec rules'
@@ -79,6 +80,8 @@ stopped_now() { oci state two | grep -q '"status": "stopped"'; }
 wait_until 60 stopped_now || fail "$(oci state two)"
 over two
 expect 0 "$WARDFS" audit verify "$session"
+"$WARDFS" audit show "$session" --json | python3 "$WARD_SRC/tests/support/via.py" runsc open lookup ||
+	fail "$("$WARDFS" audit show "$session" --json)"
 
 # Without its guard the container ends.
 begun three

@@ -76,6 +76,31 @@ has "$ERR" 'no record of each open'
 expect 0 "$WARDFS" audit show opens --json --kind session.start
 has "$OUT" '"records of opens"'
 
+# A process of gVisor does it for the command, and each record says so. The control is runc.
+via() { # via ENGINE NAMED SESSION ACTION...
+	engine=$1
+	named=$2
+	name=$3
+	shift 3
+	expect 0 "$WARDFS" run --engine "$engine" --session "$name" --net example.org -- sh -c \
+		'cat made .env; echo more >new; mv new newer; rm newer; getent hosts example.com; true'
+	"$WARDFS" audit show "$name" --json | python3 "$WARD_SRC/tests/support/via.py" "$named" "$@" ||
+		fail "$engine: $("$WARDFS" audit show "$name" --json)"
+}
+via runc none by-runc open lookup create rename unlink resolve
+via runsc runsc by-runsc open lookup create rename unlink resolve
+expect 0 "$WARDFS" audit show by-runsc --kind rename
+has "$OUT" '] via runsc'
+expect 0 "$WARDFS" audit denials --expected by-runsc
+has "$OUT" '] via runsc'
+expect 0 "$WARDFS" audit report by-runsc
+has "$OUT" 'records name'
+has "$OUT" runsc
+expect 0 "$WARDFS" audit export --format cef by-runsc
+has "$OUT" 'sourceServiceName=runsc'
+expect 0 "$WARDFS" audit verify by-runsc
+expect 0 python3 "$WARD_SRC/tests/support/verify.py" "$XDG_STATE_HOME/wardfs" by-runsc
+
 # A list of programs, and no-exec, are more than that kernel can hold.
 printf '[policy]\nversion = 1\nextends = medium\n[process]\nexec = /usr/bin/dash\n' >"$WARD_TMP/p.policy"
 expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" --engine runsc -- dash -c true

@@ -8,6 +8,7 @@
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 . "$WARD_SRC/tests/cases/self/lib/copy.sh"
+. "$WARD_SRC/tests/cases/self/lib/deb.sh"
 for tool in dpkg-deb dpkg-shlibdeps strip meson; do
 	command -v $tool >/dev/null || skip "$tool is not installed"
 done
@@ -15,29 +16,7 @@ copy_sources source
 export SOURCE_DATE_EPOCH=1700000000
 
 if [ -z "${WARD_LONG-}" ]; then
-	# The build that is there, as if it had been configured for /usr: only what the package is
-	# made of counts.
-	mkdir fake
-	cat >fake/meson <<-'END'
-		#!/bin/sh
-		set -e
-		b=$WARD_BUILD_TREE i=install
-		$i -D -m 755 "$b/wardfs" "$DESTDIR/usr/bin/wardfs"
-		for one in audit fs net init screen; do
-			$i -D -m 755 "$b/wardfs-$one" "$DESTDIR/usr/libexec/wardfs/wardfs-$one"
-		done
-		# Programs that are scripts: neither strip nor dpkg-shlibdeps takes them.
-		for one in "$b"/wardfs-*.py "$b"/wardfs-*.mjs; do
-			$i -D -m 644 "$one" "$DESTDIR/usr/libexec/wardfs/${one##*/}"
-		done
-		$i -D -m 644 "$b/conf/completions/wardfs" "$DESTDIR/usr/share/bash-completion/completions/wardfs"
-		$i -D -m 600 "$WARD_SRC/docs/man/wardfs.1" "$DESTDIR/usr/share/man/man1/wardfs.1"
-		$i -D -m 600 "$b/docs/wardfs-policy.5" "$DESTDIR/usr/share/man/man5/wardfs-policy.5"
-		$i -D -m 644 /dev/null "$DESTDIR/usr/include/wardpolicy/x.h"
-		$i -D -m 644 /dev/null "$DESTDIR/usr/lib/x/libwardpolicy.so.0"
-	END
-	chmod +x fake/meson
-	PATH=$PWD/fake:$PATH
+	as_installed
 	build=$WARD_BUILD_TREE
 else
 	build=$PWD/build
@@ -76,21 +55,16 @@ dpkg-deb -R "$package" unpacked
 (cd unpacked && md5sum --quiet -c DEBIAN/md5sums) || fail "md5sums"
 # Purged, the package leaves what it did not bring: state and settings, all of which docs/upgrade.md
 # names.
-mkdir -p scratch/var/lib/dpkg/info scratch/var/lib/dpkg/updates
-: >scratch/var/lib/dpkg/status
+dpkg_root scratch
 kept='/etc/wardfs /var/lib/wardfs /var/lib/wardfs-audit'
 for dir in $kept; do
 	mkdir -p "scratch$dir"
 	echo kept >"scratch$dir/file"
 	grep -q "^rm -r .*$dir\( \|$\)" "$WARD_SRC/docs/upgrade.md" || fail "docs/upgrade.md does not remove $dir"
 done
-into() {
-	dpkg --root="$PWD/scratch" --log=/dev/null --force-depends --force-bad-path "$@" >dpkg.log 2>&1 ||
-		fail "dpkg $*: $(cat dpkg.log)"
-}
-into -i "$package"
+into scratch -i "$package"
 [ -x scratch/usr/bin/wardfs ] || fail "not installed: $(cat dpkg.log)"
-into -P wardfs
+into scratch -P wardfs
 left=$(find scratch -path scratch/var/lib/dpkg -prune -o -type f -print | sort | tr '\n' ' ')
 [ "$left" = "scratch/etc/wardfs/file scratch/var/lib/wardfs-audit/file scratch/var/lib/wardfs/file " ] || fail "left: $left"
 [ -n "${WARD_LONG-}" ] || exit 0

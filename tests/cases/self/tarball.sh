@@ -22,6 +22,19 @@ find "$WARD_BUILD_TREE" -maxdepth 1 -type f -perm -100 -name 'wardfs-*' -exec cp
 (cd project && expect 0 ../moved/bin/wardfs run -- sh -c 'echo made >made')
 [ "$(cat project/made)" = made ] || fail "it did not run"
 
+# Prints what doctor says of AppArmor where that restricts ordinary users.
+restricted() {
+	unshare -m sh -c 'mount -t tmpfs wardfs-test /proc/sys/kernel &&
+		echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
+		mount -t tmpfs wardfs-test /mnt && mkdir /mnt/moved && mount --bind moved /mnt/moved &&
+		exec setpriv --reuid 1234 --regid 1234 --clear-groups /mnt/moved/bin/wardfs doctor' >doctor.log || :
+	grep '^unusable  *apparmor' -A 1 doctor.log
+}
+if [ "$(id -u)" -eq 0 ]; then
+	echo "--- doctor names the profile of its own prefix"
+	has "$(restricted)" "install -m 644 /mnt/moved/share/wardfs/apparmor/wardfs /etc"
+fi
+
 # make DIR: static programs, built in DIR as ./bootstrap does it.
 make() {
 	(cd "$1" && meson setup build-tarball . -Dtests=disabled --libexecdir=libexec -Ddebug=false \
@@ -107,7 +120,8 @@ exec 9<&-
 [ ! -e "$to/share/wardfs/of-an-older-version" ] || fail "a file of an older version is still there"
 
 echo "--- removed: what it installed, and nothing else"
-DESTDIR=$PWD/root "$installer" --uninstall
+DESTDIR=$PWD/root "$installer" --uninstall >log 2>&1
+[ ! -s log ] || fail "it said: $(cat log)"
 left=$(find root ! -type d)
 [ "$left" = root/usr/local/share/wardfs/not-ours ] || fail "left: $left"
 [ -d "$to/bin" ] && [ -d "$to/share/man/man1" ] && [ ! -d "$to/libexec/wardfs" ] || fail "directories"

@@ -3,7 +3,7 @@
 """Records have the members of their kind: KINDS MEMBERS RECORDS..."""
 import json, re, sys
 
-WHO = set("pid uid comm process parent cut".split())
+WHO = set("pid uid comm process parent via cut".split())
 rows = re.findall(r"^\| `([a-z.]+)` \| ([^|]*) \| `([^`]*)` \|", open(sys.argv[1]).read(), re.M)
 kinds = {}
 for kind, by, has in rows:  # a kind with many members has two

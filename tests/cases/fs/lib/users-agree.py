@@ -208,6 +208,10 @@ def battery(base):
     attempt("link-read", B, lambda: opened(at("all/sym"), os.O_RDONLY))
     attempt("group-r", B, lambda: opened(at("all/g"), os.O_RDONLY), (C,))
     attempt("group-w", B, lambda: opened(at("all/g"), os.O_WRONLY), (C,))
+    for n in (256, 65535):  # NGROUPS_MAX is one more
+        others = range(1000, 1000 + n)
+        attempt("groups-%d" % n, B, lambda: opened(at("all/g"), os.O_RDONLY), {*others, C})
+        attempt("groups-%d-without" % n, B, lambda: opened(at("all/g"), os.O_RDONLY), {*others} - {C})
     attempt("ns-cat", B, lambda: in_namespace("cat '%s'" % at("p700/f")))
     attempt("ns-chown", B, lambda: in_namespace("chown 0:0 '%s'" % at("all/w")))
     attempt("ns-own", B, lambda: in_namespace("touch '{0}'; chmod 4777 '{0}'; stat -c %u:%a '{0}'".format(at("all/ns"))))
