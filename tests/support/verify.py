@@ -172,7 +172,10 @@ def take_note(data):
 
 class Notes:
     def __init__(self, data):
-        self.v, self.empty, self.torn = [], not data, False
+        # What was appended last, and was not on disk when the host stopped, can be zeros.
+        zeros = len(data) - len(data.rstrip(b"\0"))
+        self.v, self.empty, self.torn = [], not data, zeros > 0
+        data = data.rstrip(b"\0")
         while data:
             note, rest = take_note(data)
             if note is None:
@@ -180,7 +183,7 @@ class Notes:
                 break
             self.v.append(note)
             data = rest
-        self.rest = len(data)
+        self.rest = len(data) + zeros
 
     def judge(self, session, keys):
         if self.empty:
