@@ -171,11 +171,8 @@ def take_note(data):
 
 
 class Notes:
-    def __init__(self, data):
-        # What was appended last, and was not on disk when the host stopped, can be zeros.
-        zeros = len(data) - len(data.rstrip(b"\0"))
-        self.v, self.empty, self.torn = [], not data, zeros > 0
-        data = data.rstrip(b"\0")
+    def __init__(self, text):
+        self.v, self.empty, self.torn, data = [], not text, text.endswith(b"\0"), text.rstrip(b"\0")
         while data:
             note, rest = take_note(data)
             if note is None:
@@ -183,7 +180,7 @@ class Notes:
                 break
             self.v.append(note)
             data = rest
-        self.rest = len(data) + zeros
+        self.rest = len(data) + len(text) - len(text.rstrip(b"\0"))
 
     def judge(self, session, keys):
         if self.empty:
