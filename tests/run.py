@@ -5,6 +5,7 @@
 Suites: unit    programs build/tests/unit/*
         cases   tests/cases/AREA/*.sh        the programs from end to end
         escape  tests/escape/*.sh            attempts to break out
+        machine tests/machine/*.sh           what only booted machines have: tests/vm starts these
         agents  tests/agents/*.sh            days of real agents; only with WARD_AGENTS, where they are
         fuzz    programs build/tests/fuzz/*  replay tests/fuzz/corpus/NAME
         static  tests/static/*.sh, *.py      the sources themselves
@@ -37,7 +38,7 @@ import threading
 import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SUITES = ("static", "unit", "fuzz", "cases", "escape", "agents")
+SUITES = ("static", "unit", "fuzz", "cases", "escape", "machine", "agents")
 SKIP = 77
 TIMEOUT = 300
 # A program tells no time of its own. How often a test of libcheck may have what is written beside
@@ -106,8 +107,10 @@ def discover(build):
         name = name.removeprefix("fuzz_")
         corpus = os.path.join(SRC, "tests/fuzz/corpus", name)
         tests.append(Test(build, "fuzz", name, [path, corpus]))
-    # Where the agents are installed says bootstrap.
-    for suite in ("cases", "escape") + (("agents",) if "WARD_AGENTS" in os.environ else ()):
+    # Where the agents are installed says bootstrap, and which machine this is, tests/vm.
+    more = tuple(suite for suite, given in (("machine", "WARD_MACHINE"), ("agents", "WARD_AGENTS"))
+                 if given in os.environ)
+    for suite in ("cases", "escape") + more:
         for name, path in scripts(os.path.join(SRC, "tests", suite), r"^[^.].*\.sh$"):
             tests.append(Test(build, suite, name, ["/bin/sh", path]))
     for name, path in scripts(os.path.join(SRC, "tests/static"), r"^[^_.].*\.(sh|py)$"):
@@ -219,7 +222,7 @@ def environment(test, places, scratch, options):
                             f"log_path={scratch}/sanitizer/of",
                UBSAN_OPTIONS=f"halt_on_error=1:print_stacktrace=1:log_path={scratch}/sanitizer/of",
                TSAN_OPTIONS=f"exitcode=99:log_path={scratch}/sanitizer/of")
-    for name in ("WARD_TIDY", "WARD_RESTRICTEDPYTHON"):
+    for name in ("WARD_MACHINE", "WARD_TIDY", "WARD_RESTRICTEDPYTHON"):
         if os.environ.get(name):
             env[name] = os.environ[name]
     if options.long:
@@ -395,7 +398,7 @@ def main():
 
     def places(test):
         # What starts the programs takes the stage.
-        return staged[test.build] if test.suite in ("cases", "escape", "agents") else (test.build, SRC)
+        return staged[test.build] if test.suite in ("cases", "escape", "machine", "agents") else (test.build, SRC)
 
     report = Report()
     # The longest first: at the end nothing runs alone.

@@ -20,7 +20,7 @@ int ward_checkpoints_resume(struct ward_checkpoints *c)
 		return r;
 	c->number = l.n > 0 ? l.v[l.n - 1].number : 0;
 	c->at_ns = ward_clock_mono_ns();
-	/* A crashed writer leaves at most a piece of one note. verify reports anything more. */
+	/* A crash leaves at most a piece of one note, and zeros. verify reports anything more. */
 	if (l.torn && ftruncate(c->fd, (off_t)(l.text.len - l.rest)) < 0)
 		r = -errno;
 	ward_checkpoint_list_clear(&l);
@@ -85,6 +85,18 @@ void ward_checkpoints_clear(struct ward_checkpoints *c)
 
 /* --- reading --- */
 
+/*
+ * If the host stops, a file system can have kept the new size of the file, and not yet what was
+ * appended: then zeros are there. Returns how much is in front of them.
+ */
+static size_t before_zeros(const struct ward_buf *text)
+{
+	size_t len = text->len;
+	while (len > 0 && text->data[len - 1] == '\0')
+		len--;
+	return len;
+}
+
 int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret)
 {
 	struct ward_checkpoint_list l = {.text = {.max = WARD_CHECKPOINTS_MAX + 1}};
@@ -93,13 +105,16 @@ int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret)
 	if (r == 0)
 		r = ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &l.text);
 	l.rest = l.text.len;
-	while (r == 0 && l.rest > 0) {
+	const size_t zeros = l.text.len - before_zeros(&l.text);
+	l.torn = zeros > 0;
+	while (r == 0 && l.rest > zeros) {
 		size_t at = l.text.len - l.rest;
 		struct ward_checkpoint c;
-		int bad = ward_checkpoint_parse(l.text.data + at, l.rest, &c);
-		l.torn = bad == -ENODATA;
-		if (bad < 0)
+		int bad = ward_checkpoint_parse(l.text.data + at, l.rest - zeros, &c);
+		if (bad < 0) {
+			l.torn = bad == -ENODATA;
 			break;
+		}
 		if (l.n == cap) {
 			cap = cap ? 2 * cap : 16;
 			struct ward_checkpoint *v = reallocarray(l.v, cap, sizeof(*v));

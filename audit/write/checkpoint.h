@@ -62,7 +62,7 @@ struct ward_checkpoint_list {
 	size_t *offset; /* of v[i] in text */
 	size_t n;
 	size_t rest; /* bytes behind the last whole note */
-	bool torn;   /* they are the beginning of a note */
+	bool torn;   /* they are the beginning of a note, or zeros, or zeros behind it */
 };
 /* fd: read-only. -E2BIG: larger than WARD_CHECKPOINTS_MAX. ward_checkpoint_list_clear(). */
 int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret) ward_must_check;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds overlays whose files have device numbers of their own. */
 #include "fs/kernel/overlay_layers.h"
 
 #include <dirent.h>

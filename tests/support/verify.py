@@ -171,8 +171,8 @@ def take_note(data):
 
 
 class Notes:
-    def __init__(self, data):
-        self.v, self.empty, self.torn = [], not data, False
+    def __init__(self, text):
+        self.v, self.empty, self.torn, data = [], not text, text.endswith(b"\0"), text.rstrip(b"\0")
         while data:
             note, rest = take_note(data)
             if note is None:
@@ -180,7 +180,7 @@ class Notes:
                 break
             self.v.append(note)
             data = rest
-        self.rest = len(data)
+        self.rest = len(data) + len(text) - len(text.rstrip(b"\0"))
 
     def judge(self, session, keys):
         if self.empty:

@@ -4,10 +4,11 @@
 
 A machine is a Debian of its own with its own kernel and a booted systemd. It is made on first use
 from Debian's packages, and kept in the cache (XDG_CACHE_HOME) by the digest of its recipe. Each run
-starts from that image and changes nothing in it. The sources and the build go in on a second disk;
-the lines of tests/run.py come back over a serial port.
+starts from that image and changes nothing in it. The sources and the build go in on a second disk,
+a third is blank; the lines of tests/run.py come back over a serial port.
 """
 import argparse
+import datetime
 import hashlib
 import os
 import re
@@ -22,16 +23,21 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
-from machines import MACHINES  # noqa: E402
+from machines import BOOTS, MACHINES  # noqa: E402
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(, (\d+) skipped)?$")
+VERDICT = re.compile(r"^(passed|FAILED|skipped) +(\S+) [0-9.]+s \(CPU [0-9.]+s\)(: (.*))?$")
 MEMORY = "3G"
+SPARE = 3 << 30  # bytes of the third disk, which is blank: a test may make file systems there
+CUTS = 4  # so often may a test have its power cut
+USER = "agent-owner"
+DEFAULT = "default"
 UNIT = """[Unit]
 Description=Tests of wardfs
 After=multi-user.target
 [Service]
 Type=oneshot
-ExecStart=/bin/sh /usr/local/sbin/wardfs-vm
+ExecStart=/bin/sh -c 'mkdir -p /src; tar -xf /dev/vdb -C /src && exec sh /src/tests/vm/guest.sh'
 [Install]
 WantedBy=graphical.target multi-user.target
 """
@@ -42,8 +48,9 @@ def say(text):
 
 
 def recipe_digest(machine, packages):
-    with open(os.path.join(HERE, "guest.sh"), "rb") as f:
-        return hashlib.sha256(repr((machine, packages)).encode() + UNIT.encode() + f.read()).hexdigest()[:16]
+    parts = (machine.suite, machine.kernel, machine.packages, machine.extras, machine.size, machine.builds,
+             packages, UNIT, INSTALL)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def mirror(suite):
@@ -72,7 +79,10 @@ touch "$root/etc/resolv.conf"
 mount --bind /etc/resolv.conf "$root/etc/resolv.conf"
 mount -t proc proc "$root/proc"
 export DEBIAN_FRONTEND=noninteractive
-exec chroot "$root" apt-get -q install -y --no-install-recommends "$@"
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+chroot "$root" apt-get -q install -y --no-install-recommends "$@"
+rm "$root/usr/sbin/policy-rc.d"
 """
 
 
@@ -80,8 +90,8 @@ def debootstrap(machine, packages, root, log):
     included = ",".join((*machine.packages, machine.kernel))
     logged(log, "debootstrap", "--variant=minbase", f"--include={included}", machine.suite, root,
            mirror(machine.suite))
-    if packages:
-        logged(log, "unshare", "--mount", "--propagation", "private", "sh", "-ec", INSTALL, "sh", root, *packages)
+    logged(log, "unshare", "--mount", "--propagation", "private", "sh", "-ec", INSTALL, "sh", root,
+           *machine.extras, *packages)
 
 
 def settle(root):
@@ -96,10 +106,8 @@ def settle(root):
     put("etc/hostname", "wardfs-vm\n")
     put("etc/hosts", "127.0.0.1 localhost wardfs-vm\n::1 localhost\n")
     put("etc/systemd/system/wardfs-vm.service", UNIT)
-    with open(os.path.join(HERE, "guest.sh"), encoding="utf-8") as f:
-        put("usr/local/sbin/wardfs-vm", f.read(), 0o755)
     subprocess.run(["systemctl", f"--root={root}", "enable", "-q", "wardfs-vm.service"], check=True)
-    subprocess.run(["chroot", root, "useradd", "-m", "-u", "1000", "-s", "/bin/bash", "agent-owner"], check=True)
+    subprocess.run(["chroot", root, "useradd", "-m", "-u", "1000", "-s", "/bin/bash", USER], check=True)
     subprocess.run(["chroot", root, "apt-get", "clean"], check=True)
 
 
@@ -192,53 +200,170 @@ def acceleration(asked):
     return asked or ("kvm" if kvm_works() else "tcg")
 
 
-def command(machine, place, disk, accel, work):
+def command(machine, place, accel, work, options):
+    # Mitigations cost most where code is translated; and a busy host's timer is late at its check.
+    tcg = "" if accel == "kvm" else "mitigations=off no_timer_check"
     return ["qemu-system-x86_64", "-machine", f"q35,accel={accel}", "-cpu", "host" if accel == "kvm" else "max",
-            "-smp", "2", "-m", MEMORY, "-display", "none", "-nodefaults", "-no-reboot", "-snapshot",
+            *([] if accel == "kvm" else ["-icount", "shift=2"]), "-smp", "2", "-m", MEMORY, "-display", "none", "-nodefaults", "-no-reboot",
             "-kernel", os.path.join(place, "kernel"), "-initrd", os.path.join(place, "initrd"),
-            "-append", f"root=/dev/vda rw console=ttyS0 quiet panic=-1 {machine.command_line}",
-            "-drive", f"file={os.path.join(place, 'disk')},format=raw,if=virtio,cache=unsafe",
-            "-drive", f"file={disk},format=raw,if=virtio,readonly=on",
+            "-append", f"root=/dev/vda rw console=ttyS0 quiet panic=-1 {tcg} {machine.command_line} {options}",
+            "-drive", f"file={os.path.join(place, 'disk')},format=raw,if=virtio,cache=unsafe,snapshot=on",
+            "-drive", f"file={os.path.join(work, 'payload')},format=raw,if=virtio,readonly=on",
+            "-drive", f"file={os.path.join(work, 'spare')},format=raw,if=virtio",
             "-serial", f"file:{os.path.join(work, 'console')}", "-serial", "stdio"]
 
 
 class Run:
-    """One boot: relays what the tests say."""
+    """The boots of one machine with one set of options: relays what the tests say, and counts."""
 
-    def __init__(self, name):
-        self.name, self.counts, self.status, self.booted = name, None, None, False
+    def __init__(self, name, options, results):
+        self.name, self.options, self.results = name, options, results
+        self.label = name if options == DEFAULT else f"{name} {options}"
+        self.counts, self.status, self.kernel, self.user, self.cut = None, None, "", "root", False
 
     def take(self, line):
         line = line.rstrip("\r\n")
-        counts = COUNTS.match(line)
-        if line.startswith("vm: booted"):
-            self.booted = True
-        if line.startswith("vm: done"):
+        counts, verdict = COUNTS.match(line), VERDICT.match(line)
+        if line.startswith("vm: booted "):
+            self.kernel = line.split()[2]
+        elif line.startswith("vm: as "):
+            self.user = line.split()[2]
+        elif line.startswith("vm: done "):
             self.status = int(line.split()[2])
+        elif line == "vm: cut":
+            self.cut = True
         elif counts:
-            self.counts = [int(counts.group(i) or 0) for i in (1, 2, 4)]
+            self.counts = [int(counts.group(i) or 0) + (self.counts[i // 2] if self.counts else 0) for i in (1, 2, 4)]
         else:
-            print(f"{self.name}: {line}", flush=True)
+            print(f"{self.label}: {line}", flush=True)
+        if verdict:
+            self.results.add(self, verdict)
 
     def boot(self, argv, seconds, console):
+        """Runs the machine until it powers off, or until a test asks for a power cut."""
         with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                              errors="replace", env={**os.environ, "TMPDIR": os.path.dirname(console)}) as qemu:
+                              errors="replace", env={**os.environ, "TMPDIR": os.path.dirname(console)},
+                              start_new_session=True) as qemu:
             alarm = threading.Timer(seconds, qemu.kill)
             alarm.start()
             for line in qemu.stdout:
                 self.take(line)
+                if self.cut:
+                    qemu.kill()
+                    break
             qemu.wait()
             alarm.cancel()
-        if self.status is None:
+        if self.status is None and not self.cut:
             with open(console, errors="replace", encoding="utf-8") as f:
                 tail = f.readlines()[-40:]
-            print(f"{self.name}: the machine ended without a result, or was still at work after {seconds} s\n"
+            print(f"{self.label}: the machine ended without a result, or was still at work after {seconds} s\n"
                   f"{''.join(tail)}", flush=True)
 
+    def boots(self, argv, seconds, console):
+        """A machine whose power is cut boots again, with the same spare disk."""
+        for _ in range(CUTS + 1):
+            self.cut = False
+            self.boot(argv, seconds, console)
+            if not self.cut:
+                return
+        print(f"{self.label}: a test asked for more than {CUTS} power cuts", flush=True)
 
-def job(tests, long, accel):
+
+class Results:
+    """What ran where, when, and how it ended: a line a test, which the next run of it replaces."""
+
+    def __init__(self, path):
+        self.path, self.lines = path, {}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                for line in f:
+                    if not line.startswith("#"):
+                        fields = line.rstrip("\n").split("\t")
+                        self.lines[tuple(fields[:4])] = fields[4:]
+
+    def add(self, run, verdict):
+        self.lines[run.name, run.options, run.user, verdict.group(2)] = [
+            run.kernel, datetime.date.today().isoformat(), verdict.group(1).lower(), verdict.group(4) or ""]
+
+    def write(self):
+        if not self.path:
+            return
+        with open(self.path + ".new", "w", encoding="utf-8") as f:
+            f.write("# Written by ./bootstrap test --vm --results FILE. A line has these fields, between tabs:\n"
+                    "# machine, boot, user, test, kernel, date, verdict, reason of a skip\n")
+            for key, rest in sorted(self.lines.items()):
+                f.write("\t".join((*key, *rest)) + "\n")
+        os.rename(self.path + ".new", self.path)
+
+
+def runner(tests, long, accel):
     words = shlex.join((["--long"] if long else []) + ["--patience", "1" if accel == "kvm" else "10", *tests])
-    return f"export WARD_TEST_DIR=/var/tmp\nexec python3 tests/run.py --build build {words}\n"
+    return f"python3 tests/run.py --build build {words}"
+
+
+def job(name, tests, users, long, accel):
+    """What guest.sh does: the tests as root, and then what also an ordinary user is to run."""
+    text = f"export WARD_TEST_DIR=/var/tmp WARD_MACHINE={name}\nstatus=0\n"
+    if tests:
+        text += f"echo 'vm: as root'\n{runner(tests, long, accel)} || status=1\n"
+    if users:
+        inside = f"cd /src && WARD_TEST_DIR=/var/tmp {runner(users, long, accel)}"
+        text += f"echo 'vm: as {USER}'\nrunuser -l {USER} -c {shlex.quote(inside)} || status=1\n"
+    return text + "exit $status\n"
+
+
+class Boot:
+    """One boot: the name of its kernel options in BOOTS, and what runs in it."""
+
+    def __init__(self, options, tests, users=()):
+        self.options, self.tests, self.users = options, list(tests), list(users)
+
+
+def boots_of(machine, words, everyone):
+    """The boots that the words ask for. Comment lines of a script of tests/machine ask for more:
+
+        # boot: NAME   a boot with the kernel options of that name; with more lines it runs in each
+        # alone        nothing else runs in that boot: it cuts the power, say
+    """
+    words = words or list(machine.tests)
+    ordinary = [w for w in words if not re.match(r"(tests/)?machine(/|$)", w)]
+    boots, alone = {}, []
+    if ordinary:
+        boots[DEFAULT] = Boot(DEFAULT, ordinary, ordinary if everyone else ())
+    for file in sorted(os.listdir(os.path.join(SRC, "tests/machine"))):
+        name = f"machine/{file.removesuffix('.sh')}"
+        if not file.endswith(".sh") or not any(re.sub(r"^tests/|\.sh$|/$", "", w) in ("machine", name) for w in words):
+            continue
+        with open(os.path.join(SRC, "tests", f"{name}.sh"), encoding="utf-8") as f:
+            head = f.read(8192)
+        for options in re.findall(r"^# boot: (\w+)$", head, re.M) or [DEFAULT]:
+            if re.search(r"^# alone\b", head, re.M):
+                alone.append(Boot(options, [name]))
+            else:
+                boots.setdefault(options, Boot(options, [])).tests.append(name)
+    return [*boots.values(), *alone]
+
+
+def run_machine(name, boots, o, accel, results):
+    """Boots one machine as often as its tests need. Returns (counts, whether something failed)."""
+    machine, place = machine_at(name, o.build_packages)
+    build = build_among_its_own(name, place) if machine.builds else os.path.abspath(o.build)
+    total, bad = [0, 0, 0], False
+    for boot in boots:
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp"), prefix="wardfs-vm.") as work:
+            payload(os.path.join(work, "payload"), build, job(name, boot.tests, boot.users, o.long, accel))
+            with open(os.path.join(work, "spare"), "wb") as f:
+                f.truncate(SPARE)
+            run = Run(name, boot.options, results)
+            run.boots(command(machine, place, accel, work, BOOTS[boot.options]), o.seconds or machine.seconds,
+                      os.path.join(work, "console"))
+        results.write()
+        bad |= run.status != 0 or run.counts is None
+        if run.status is None:
+            total[1] += 1
+        if run.counts:
+            total = [a + b for a, b in zip(total, run.counts)]
+    return total, bad
 
 
 def main():
@@ -249,6 +374,8 @@ def main():
     p.add_argument("--accel", choices=("tcg", "kvm"))
     p.add_argument("--long", action="store_true", help="also what takes long")
     p.add_argument("--seconds", type=int, help="end a machine after so long")
+    p.add_argument("--root-alone", action="store_true", help="not as an ordinary user as well")
+    p.add_argument("--results", metavar="FILE", help="keep what ran where, and how it ended, in this file")
     p.add_argument("--list", action="store_true", help="name the machines")
     p.add_argument("tests", nargs="*")
     o = p.parse_args()
@@ -256,21 +383,10 @@ def main():
         for name, machine in sorted(MACHINES.items()):
             print(f"{name:12} {machine.about}")
         return 0
-    accel, total, bad = acceleration(o.accel), [0, 0, 0], False
+    accel, total, bad, results = acceleration(o.accel), [0, 0, 0], False, Results(o.results)
     for name in o.machine or sorted(MACHINES):
-        machine, place = machine_at(name, o.build_packages)
-        build = build_among_its_own(name, place) if machine.builds else os.path.abspath(o.build)
-        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp"), prefix="wardfs-vm.") as work:
-            disk = os.path.join(work, "payload")
-            payload(disk, build, job(o.tests or machine.tests, o.long, accel))
-            run = Run(name)
-            run.boot(command(machine, place, disk, accel, work), o.seconds or machine.seconds,
-                     os.path.join(work, "console"))
-        bad |= run.status != 0 or run.counts is None
-        if run.counts is None:
-            total[1] += 1
-        else:
-            total = [a + b for a, b in zip(total, run.counts)]
+        counts, failed = run_machine(name, boots_of(MACHINES[name], o.tests, not o.root_alone), o, accel, results)
+        total, bad = [a + b for a, b in zip(total, counts)], bad | failed
     print(f"{total[0]} passed, {total[1]} failed" + (f", {total[2]} skipped" if total[2] else ""))
     return 1 if bad else 0
 
