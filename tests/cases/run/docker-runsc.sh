@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Mode docker with gVisor: the command runs on gVisor's kernel, with the session's guard, limits,
 # system-call list, exec and trail. wardfs refuses by name what such a kernel cannot give.
-# timeout: 300
+# timeout: 900
 set -eu
 . "$WARD_SRC/tests/lib.sh"
 command -v runsc >/dev/null || skip 'no runsc (Debian package runsc)'
