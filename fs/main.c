@@ -35,6 +35,7 @@
 #include "fs/kernel/answer_later.h"
 #include "fs/kernel/backing.h"
 #include "fs/kernel/folding.h"
+#include "fs/kernel/overlay_layers.h"
 #include "fs/kernel/forget_queue.h"
 #include "fs/kernel/host_ids.h"
 #include "fs/kernel/uring.h"
@@ -378,7 +379,8 @@ static int confine(struct ward_fs *fs, struct ward_err *err)
 		return ward_err_sys(err, -errno, "sigaction");
 	r = ward_confine_identity(fs, err);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++)
-		if ((r = ward_backing_init(&fs->trees[i], err)) == 0)
+		if ((r = ward_backing_init(&fs->trees[i], err)) == 0 &&
+			(r = ward_overlay_layers_check(&fs->trees[i], err)) == 0)
 			r = ward_folding_root(&fs->trees[i], err);
 	if (r == 0)
 		r = stage(fs, err);
