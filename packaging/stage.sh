@@ -3,7 +3,8 @@
 # What the packages have in common. Sourced by a script beside it, with build=DIR and out=DIR set.
 #
 #   begin                 sets tmp (removed at the end), src, version, architecture and
-#                         SOURCE_DATE_EPOCH
+#                         SOURCE_DATE_EPOCH; of a build for another architecture DEB_HOST_ARCH
+#                         says which (dpkg-architecture -a ARCH -c ...)
 #   stage PREFIX LICENSE  sets top to the staged PREFIX: what the build installs, stripped, and the
 #                         documents, with the file LICENSE as license; and programs to those in ELF
 #   common_modes DIR      makes DIR readable by all, and as old as the sources
@@ -20,7 +21,10 @@ begin() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	version=$(sed -n "s/^  version: '\([0-9.]*\)',$/\1/p" "$src/meson.build")
-	architecture=$(dpkg --print-architecture)
+	here=$(dpkg --print-architecture 2>/dev/null || uname -m) # without dpkg nobody looks at it
+	architecture=${DEB_HOST_ARCH-$here}
+	tools=
+	[ "$architecture" = "$here" ] || tools=$DEB_HOST_GNU_TYPE-
 	# The date of the sources, so that the same sources give the same package.
 	if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
 		SOURCE_DATE_EPOCH=$(git -C "$src" log -1 --format=%ct 2>/dev/null ||
@@ -49,7 +53,7 @@ stage() {
 			[ "$(head -c 4 "$file" | od -An -c | tr -d " ")" != "177ELF" ] || echo "$file"
 		done' sh {} +)
 	# shellcheck disable=SC2086 # programs of ours: names without blanks
-	(cd "$top" && strip --strip-unneeded $programs)
+	(cd "$top" && "${tools}strip" --strip-unneeded $programs)
 
 	doc=$top/share/doc/wardfs
 	mkdir -p "$doc"

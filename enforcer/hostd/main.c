@@ -8,7 +8,7 @@
  *
  *   main        accepts, forks one process a connection (ipc/service.h):
  *   worker.c    acts as the user at the other end, and registers what checks.c lets pass
- *   keeper.c    makes the groups of one session, and removes them with the connection
+ *   group_worker.c    makes the groups of one session, and removes them with the connection
  *
  * SIGTERM ends main alone: sessions keep their processes of the service. Without the service
  * sessions read and write through the page cache, as they do on hosts that do not have it.
@@ -22,8 +22,8 @@
 #include "enforcer/base/quantity.h"
 #include "enforcer/hostd/bounds.h"
 #include "enforcer/hostd/checks.h"
-#include "enforcer/hostd/keeper.h"
-#include "enforcer/hostd/keeper_rights.h"
+#include "enforcer/hostd/group_worker.h"
+#include "enforcer/hostd/group_rights.h"
 #include "enforcer/hostd/rights.h"
 #include "enforcer/hostd/worker.h"
 #include "enforcer/ipc/service.h"

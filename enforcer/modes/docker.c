@@ -81,6 +81,20 @@ static int check_patterns(const struct ward_settings *s, const char *home, struc
 	return 0;
 }
 
+/* An engine whose container has a kernel of its own, and that can hold the policy. */
+static int find_own_kernel(const struct ward_policy *policy, struct ward_engine_found *ret)
+{
+	const struct ward_engine *e = NULL;
+	for (size_t i = 0; (e = ward_engine_at(i)); i++) {
+		struct ward_err why = WARD_ERR_INIT;
+		if (!ward_engine_own_kernel(e) || check_gives(e, policy, &why) < 0)
+			continue;
+		if (ward_engine_look(ward_engine_word(e), geteuid(), ret, &why) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
 /* Of the engine the path is enough: `prepare` finds the rest by it. */
 static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	struct ward_buf *ret_text, struct ward_err *err)
@@ -88,7 +102,10 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	ward_cleanup(ward_engine_found_clear) struct ward_engine_found f = WARD_ENGINE_FOUND_INIT;
 	const char *named = h->policy ? ward_policy_settings(h->policy)->engine : NULL;
 	(void)ret_text;
-	int r = ward_engine_look(named, geteuid(), &f, err);
+	const bool strictest = h->escalates && h->policy && !named;
+	int r = strictest ? find_own_kernel(h->policy, &f) : -ENOENT;
+	if (r < 0)
+		r = ward_engine_look(named, geteuid(), &f, err);
 	if (r == 0 && ward_engine_needs_root(f.engine) && geteuid() != 0)
 		r = ward_err_set(err, -ENOTSUP,
 			"the engine %s needs root, because its daemon does; fix: --engine podman or "
@@ -101,7 +118,11 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	if (r < 0)
 		return ward_err_wrap(err, "mode docker");
 	if (!named && h->policy)
-		ret->note = "mode docker: engine %s, the first that this host has";
+		ret->note = strictest
+				    ? "mode docker: engine %s, the first that this host has; it "
+				      "shares the host's kernel, since no engine with a kernel of "
+				      "its own (runsc) works here for this policy"
+				    : "mode docker: engine %s, the first that this host has";
 	if (ward_engine_own_kernel(f.engine))
 		ret->note = "engine %s: the container has a kernel of its own: no Landlock, no "
 			    "records of the programs that start, and no record of each open";

@@ -40,6 +40,7 @@ struct ward_mode_host {
 	const char *state;   /* the caller's state directory */
 	const char *project; /* a runtime in there is the agent's to change */
 	char *const *argv;   /* as the caller gave it; NULL with policy */
+	bool escalates;	     /* mode auto asks for it: the strictest runtime, not the first */
 	uid_t owner;	     /* the user id of the session's owner, not of the caller */
 };
 /* The runtime that was found. WARD_RUNTIME_FOUND_INIT: none; ward_mode_found_clear(). */

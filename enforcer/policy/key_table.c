@@ -259,7 +259,8 @@ const struct ward_key ward_keys[] = {
 		"unpacked, or `none` (docs/images.md)."),
 	KEY(CONTAINER, "engine", ENGINE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(engine),
 		"The engine of mode `docker`: runc, crun, runsc, podman, docker, or the path of one. "
-		"Without it: the first of these that the host has (docs/containers.md)."),
+		"Without it: the first of these that the host has; mode `auto` prefers one with a kernel "
+		"of its own, and takes this mode if the policy names an engine (docs/containers.md)."),
 	KEY(CONTAINER, "image", IMAGE, BASE, BASE_ONLY, NO, ALL, NULL, INTO(container_image),
 		"The image of the container. In mode `docker` it takes the place of `[system] image`."),
 	WORD(CONTAINER, "pull", pull, MIN, FROM_HOST, NO, ALL, "never", INTO(pull),

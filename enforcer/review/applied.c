@@ -346,6 +346,8 @@ int ward_applied_know_again(struct ward_review_changes *c, const struct ward_app
 static void flush(struct ward_undo_log *l)
 {
 	int r = ward_buf_error(&l->line);
+	if (l->fd < 0)
+		return;
 	if (r == 0 && !l->error && l->line.len)
 		r = ward_fd_write_all(l->fd, l->line.data, l->line.len);
 	l->line.len = 0;
@@ -364,6 +366,22 @@ void ward_undo_log_hold(struct ward_undo_log *l, bool holds)
 {
 	l->holds = holds;
 	if (!holds)
+		flush(l);
+}
+
+void ward_undo_log_fork(struct ward_undo_log *ret)
+{
+	*ret = (struct ward_undo_log){.fd = -1, .holds = true};
+}
+
+void ward_undo_log_join(struct ward_undo_log *l, struct ward_undo_log *of)
+{
+	const int r = ward_buf_error(&of->line);
+	if (r < 0 && !l->error)
+		l->error = r;
+	ward_buf_add(&l->line, of->line.data, of->line.len);
+	ward_buf_clear(&of->line);
+	if (!l->holds || l->line.len > HELD_MAX)
 		flush(l);
 }
 

@@ -33,7 +33,7 @@
 int ward_applied_dir(int dir_fd, bool make) ward_must_check;
 /* The log, to be written to. */
 struct ward_undo_log {
-	int fd;
+	int fd;		      /* -1: nothing is written */
 	struct ward_buf line; /* what is not written yet */
 	bool holds;
 	int error; /* sticky */
@@ -59,3 +59,9 @@ int ward_undo_log_error(struct ward_undo_log *l) ward_must_check;
 int ward_undo_log_sync(struct ward_undo_log *l) ward_must_check;
 /* Lines are written together, later, from now on; or not any more, and those until now are. */
 void ward_undo_log_hold(struct ward_undo_log *l, bool holds);
+/*
+ * Lines of one of several threads: nothing of *ret is written until it is joined, behind what the
+ * log has by then.
+ */
+void ward_undo_log_fork(struct ward_undo_log *ret);
+void ward_undo_log_join(struct ward_undo_log *l, struct ward_undo_log *of);

@@ -45,7 +45,7 @@ static bool is_file_gone(const struct ward_change *c)
 	return c->kind == WARD_CHANGE_REMOVED && !S_ISDIR(c->type);
 }
 
-static bool has_content(const struct ward_change *c)
+bool ward_apply_has_content(const struct ward_change *c)
 {
 	return !S_ISDIR(c->type) &&
 	       (c->kind == WARD_CHANGE_ADDED || c->kind == WARD_CHANGE_MODIFIED);
@@ -81,35 +81,6 @@ static bool do_ready(struct ward_applying *w, one_fn fn)
 			do_one(w, i, fn);
 	}
 	return any;
-}
-
-/*
- * Content. The log is written for many at a time: that they are about to come before the first of
- * them is written, that they are ready by to_disk().
- */
-#define TOGETHER 256U
-
-static void write_all(struct ward_applying *w, const bool *wanted)
-{
-	const struct ward_review_changes *c = w->a->changes;
-	size_t which[TOGETHER];
-	for (size_t i = 0; i < c->n;) {
-		size_t n = 0;
-		ward_undo_log_hold(&w->log, true);
-		for (; i < c->n && n < TOGETHER; i++) {
-			const uint32_t before = w->next;
-			if (!wanted[i] || !has_content(&c->v[i]))
-				continue;
-			do_one(w, i, ward_one_look_content);
-			if (w->next != before)
-				which[n++] = i;
-		}
-		ward_undo_log_hold(&w->log, false);
-		ward_undo_log_hold(&w->log, true);
-		for (size_t k = 0; k < n; k++)
-			do_one(w, which[k], ward_one_write);
-	}
-	ward_undo_log_hold(&w->log, false);
 }
 
 /* --- to disk --- */
@@ -191,7 +162,7 @@ static void settle_failed(struct ward_applying *w, uint32_t unit)
 		if (w->ready[k])
 			do_one(w, k, stop);
 		else if (w->number[k] && w->a->ends[k] == WARD_APPLY_DONE &&
-			 (has_content(&c->v[k]) || is_file_gone(&c->v[k])))
+			 (ward_apply_has_content(&c->v[k]) || is_file_gone(&c->v[k])))
 			do_one(w, k, ward_one_back);
 	}
 }
@@ -208,7 +179,9 @@ static void put_all(struct ward_applying *w, const bool *wanted)
 			settle_failed(w, last);
 		}
 	/* Another name of a file is displaced before the file itself is written to. */
-	for (unsigned order = 0; order < 2 * WARD_UNIT_ORDERS; order++)
+	for (unsigned order = 0; order < 2 * WARD_UNIT_ORDERS; order++) {
+		if (order % 2 == 0)
+			ward_apply_content_put(w, order / 2);
 		for (size_t i = 0; i < c->n; i++) {
 			if (!w->ready[i] || ward_unit_order(c->v[i].path) != order / 2 ||
 				w->in_place[i] != (order % 2 == 1))
@@ -217,6 +190,7 @@ static void put_all(struct ward_applying *w, const bool *wanted)
 			if (w->unit[i] && failed(w->a->ends[i]))
 				settle_failed(w, w->unit[i]);
 		}
+	}
 }
 
 /* -errno: it could not go on, and what was ready has been given up. */
@@ -236,8 +210,8 @@ static int in_order(struct ward_applying *w, const bool *wanted)
 	}
 	take_back(w);
 	if (r == 0) {
-		write_all(w, wanted);
-		r = do_ready(w, NULL) ? to_disk(w) : 0;
+		r = ward_apply_content_write(w, wanted);
+		r = r == 0 && do_ready(w, NULL) ? to_disk(w) : r;
 	}
 	if (r == 0)
 		put_all(w, wanted);

@@ -28,6 +28,7 @@ struct ward_applying {
 	uint64_t *kept; /* inodes of names that are kept, of files with several; owned */
 	size_t n_kept;
 	bool kept_known;
+	bool shared; /* one of several threads has it: it changes no number and writes no log */
 	struct ward_shifts names; /* directories, and names of the host's files; v is owned */
 };
 
@@ -50,9 +51,16 @@ void ward_one_look_gone(struct ward_one *o);
 void ward_one_remove(struct ward_one *o);
 /* A further name of a file. */
 void ward_one_link(struct ward_one *o);
-/* Content: looked at, and in the log where it is to come; made ready; put there. */
-void ward_one_look_content(struct ward_one *o);
+/* What a look at the content of a change found. */
+struct ward_one_look {
+	bool writes; /* it is to come */
+	char before[WARD_REVIEW_DIGEST_SIZE];
+};
+/* Content: looked at; where it is to come, in the log; made ready; put there. */
+void ward_one_look_content(struct ward_one *o, struct ward_one_look *ret);
+void ward_one_announce(struct ward_one *o, const struct ward_one_look *look);
 void ward_one_write(struct ward_one *o);
+/* Where `shared`, what has to be written in place stays ready. */
 void ward_one_put(struct ward_one *o);
 /* What was made ready is not needed. */
 void ward_one_drop(struct ward_one *o);
@@ -60,6 +68,16 @@ void ward_one_drop(struct ward_one *o);
 void ward_one_back(struct ward_one *o);
 /* Permissions of a directory. */
 void ward_one_mode(struct ward_one *o);
+
+/* Is it the content of a file that comes? */
+bool ward_apply_has_content(const struct ward_change *c);
+/* Looks at all content that is wanted, and makes ready what is to come. 0 or -ENOMEM. */
+int ward_apply_content_write(struct ward_applying *w, const bool *wanted) ward_must_check;
+/*
+ * Puts there what is ready, has this order (units.h), is of no unit and is not written in place.
+ * Some of it can be ready after that: it is to be written in place, or there was no memory.
+ */
+void ward_apply_content_put(struct ward_applying *w, unsigned order);
 
 /*
  * Directories, and names of the host's files: which of those that are wanted can be done, which is
@@ -99,6 +117,8 @@ bool ward_one_came_in_place(
  * that the apply took out do not count.
  */
 bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now);
+/* Finds the names that the apply took out, for several threads to ask that. */
+void ward_apply_links_know(struct ward_applying *w);
 /* Does the name have the object's content and permissions? */
 bool ward_one_has_object(const struct ward_one *o, const struct ward_review_base *now, mode_t type,
 	const char *object);

@@ -68,6 +68,12 @@ static void find_kept(struct ward_applying *w)
 		qsort(w->kept, w->n_kept, sizeof(*w->kept), by_number);
 }
 
+void ward_apply_links_know(struct ward_applying *w)
+{
+	if (!w->kept_known)
+		find_kept(w);
+}
+
 bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now)
 {
 	struct ward_applying *w = o->w;
@@ -75,8 +81,9 @@ bool ward_one_has_links(struct ward_one *o, const struct ward_review_base *now)
 	/* Another file in the place of this one leaves its other names as they are. */
 	if (o->c->kind != WARD_CHANGE_MODIFIED || o->c->object != o->c->seen_kept || links < 2)
 		return false;
-	if (!w->kept_known)
-		find_kept(w);
+	/* Without memory for it, no thread tries again. */
+	if (!w->shared)
+		ward_apply_links_know(w);
 	size_t low = 0, high = w->n_kept;
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;

@@ -368,7 +368,7 @@ static void find_object(const struct ward_one *o, char ret[WARD_PART_NAME])
 		ward_part_name(o->c->object, ret);
 }
 
-void ward_one_look_content(struct ward_one *o)
+void ward_one_look_content(struct ward_one *o, struct ward_one_look *ret)
 {
 	const struct ward_review_base *was = o->c->has_base ? &o->c->base : NULL;
 	char object[WARD_PART_NAME], digest[WARD_REVIEW_DIGEST_SIZE] = "-";
@@ -391,7 +391,13 @@ void ward_one_look_content(struct ward_one *o)
 		ward_one_ended(o, WARD_APPLY_CONFLICT, WARD_APPLY_SAYS_CHANGED);
 		return;
 	}
-	ward_one_log(o, digest);
+	memcpy(ret->before, digest, sizeof(digest));
+	ret->writes = true;
+}
+
+void ward_one_announce(struct ward_one *o, const struct ward_one_look *look)
+{
+	ward_one_log(o, look->before);
 	if (o->w->in_place[o->i])
 		ward_undo_log_in_place(&o->w->log, o->w->number[o->i]);
 }
@@ -486,13 +492,15 @@ static int put(struct ward_one *o)
 	if (o->w->in_place[o->i])
 		return ward_in_place_write(&o->s, &o->c->base, false);
 	int r = ward_swap_exchange(&o->s, &o->c->base);
-	return r == -EINVAL ? put_in_place(o) : r;
+	return r == -EINVAL && !o->w->shared ? put_in_place(o) : r;
 }
 
 void ward_one_put(struct ward_one *o)
 {
 	bool adds = !o->c->has_base;
 	int r = put(o);
+	if (r == -EINVAL && o->w->shared)
+		return;
 	const bool in_place = o->w->in_place[o->i];
 	if (r == 0) {
 		struct ward_review_base came;

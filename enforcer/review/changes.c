@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/content.h"
 #include "enforcer/review/discarded.h"
 #include "enforcer/review/host_file.h"
 #include "enforcer/review/journal_read.h"
@@ -120,7 +121,7 @@ static int is_unchanged(const struct work *w, const struct ward_change *c)
 		ssize_t m = readlinkat(w->dir_fd, name, b, sizeof(b));
 		return n >= 0 && n == m && memcmp(a, b, (size_t)n) == 0;
 	}
-	ward_cleanup_fd int own = openat(w->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ward_cleanup_fd int own = ward_content_open(w->dir_fd, name);
 	return own < 0 ? 0 : ward_host_same_content(fd, own, w->until_ns);
 }
 

@@ -169,16 +169,12 @@ static int give(int dir, const char *name, const struct ward_review_base *base)
 	return fchownat(dir, name, base->uid, base->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int give_open(int fd, const struct ward_review_base *base)
+/* 1: it has been given away; 0: it is the right owner's already. */
+static int give_open(int fd, const struct stat *now, const struct ward_review_base *base)
 {
-	struct stat st;
-	if (!base)
+	if (!base || (now->st_uid == base->uid && now->st_gid == base->gid))
 		return 0;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_uid == base->uid && st.st_gid == base->gid)
-		return 0;
-	return fchown(fd, base->uid, base->gid) < 0 ? -errno : 0;
+	return fchown(fd, base->uid, base->gid) < 0 ? -errno : 1;
 }
 
 /* ret: NULL, or what has got there. */
@@ -187,13 +183,19 @@ static int fill(int from, const struct stat *st, int to, const struct ward_revie
 {
 	uint8_t bytes[DIGEST_BYTES];
 	char attributes[WARD_REVIEW_DIGEST_SIZE];
+	struct stat now;
 	int r = copy_bytes(from, st, to, ret ? bytes : NULL);
+	if (r == 0 && fstat(to, &now) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
 	/* The owner first: giving a file away takes setuid from it. */
-	if (r == 0)
-		r = give_open(to, base);
-	if (r == 0)
-		r = ward_content_copy_attributes(from, to, attributes);
-	if (r == 0 && (fchmod(to, st->st_mode & 07777) < 0 ||
+	const int given = give_open(to, &now, base);
+	r = given < 0 ? given : ward_content_copy_attributes(from, to, attributes);
+	/* An ACL can have changed the permissions. */
+	const bool same = given == 0 && r == 0 && !*attributes &&
+			  (now.st_mode & 07777) == (st->st_mode & 07777);
+	if (r == 0 && ((!same && fchmod(to, st->st_mode & 07777) < 0) ||
 			      futimens(to, (struct timespec[2]){st->st_atim, st->st_mtim}) < 0))
 		r = -errno;
 	if (r == 0 && ret) {
@@ -222,16 +224,21 @@ static int copy_regular(int from, int to_dir, const char *to_name,
 	return to < 0 ? -errno : fill(from, &st, to, base, ret);
 }
 
-/* Whether it is a regular file is for the caller to find out. */
-static int open_any(int dir, const char *name)
+int ward_content_open(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(dir, name, flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = openat(dir, name, flags);
 	return fd < 0 ? -errno : fd;
 }
 
 static int open_regular(int dir, const char *name)
 {
-	return ward_fd_open_regular(dir, name, O_RDONLY);
+	struct stat st;
+	ward_cleanup_fd int fd = ward_content_open(dir, name);
+	int r = fd < 0 ? fd : stat_regular(fd, &st);
+	return r < 0 ? r : ward_steal_fd(&fd);
 }
 
 /* Without the right to link by a descriptor alone, /proc has a name of it. */
@@ -250,11 +257,12 @@ int ward_content_copy_unnamed(int dir, const char *name, int as_in, int to_dir, 
 	const struct ward_review_base *base, struct ward_content_digests *ret)
 {
 	struct stat st;
-	ward_cleanup_fd int from = open_any(dir, name);
+	ward_cleanup_fd int from = ward_content_open(dir, name);
 	int r = from < 0 ? from : stat_regular(from, &st);
 	if (r < 0)
 		return r;
-	ward_cleanup_fd int fd = openat(as_in, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	ward_cleanup_fd int fd =
+		openat(as_in, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, st.st_mode & 0777);
 	/* EISDIR, ENOENT: a kernel or a file system that does not know the flag. */
 	if (fd < 0)
 		return errno == EISDIR || errno == ENOENT ? -EOPNOTSUPP : -errno;
@@ -274,7 +282,7 @@ int ward_content_copy_digested(int dir, const char *name, mode_t type, int to_di
 	char target[PATH_MAX];
 	int r;
 	if (S_ISREG(type)) {
-		ward_cleanup_fd int from = open_any(dir, name);
+		ward_cleanup_fd int from = ward_content_open(dir, name);
 		r = from < 0 ? from : copy_regular(from, to_dir, to, base, ret);
 	} else if (S_ISLNK(type)) {
 		ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
@@ -408,7 +416,7 @@ static int digest_open(int fd, off_t size, uint8_t ret[DIGEST_BYTES])
 /* attributes: NULL, or theirs. */
 static int digest_file(int dir, const char *name, uint8_t ret[DIGEST_BYTES], char *attributes)
 {
-	ward_cleanup_fd int fd = open_any(dir, name);
+	ward_cleanup_fd int fd = ward_content_open(dir, name);
 	struct stat st;
 	if (fd < 0)
 		return fd == -EINVAL || fd == -ELOOP ? -ESTALE : fd;

@@ -8,6 +8,12 @@
 #include "enforcer/review/review.h"
 
 /*
+ * Opens it to be read, whatever its type; the caller's. A look that changed the time of access
+ * would have to bring that to disk, for each file. Only the owner may leave that time as it is:
+ * without the right to that, it changes.
+ */
+int ward_content_open(int dir, const char *name) ward_must_check;
+/*
  * Copies the file at name in the directory dir (borrowed) to the new name to in to_dir, with
  * permissions, times, attributes of `user` and its ACL. type: S_IFREG or S_IFLNK, else -EOPNOTSUPP.
  * base: what it is to stand in for, whose owner and group it gets; NULL: the caller's. -EEXIST: to

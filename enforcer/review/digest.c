@@ -2,14 +2,13 @@
 /* What a person approves, as one number. */
 #include <errno.h>
 #include <nettle/sha2.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/review/content.h"
+#include "enforcer/review/shares.h"
 
 #define PIECE (32U << 10) /* of text: two paths and numbers */
 
@@ -38,63 +37,46 @@ const char *ward_change_word(enum ward_change_kind kind)
 
 /* With fewer changes a thread costs more than it saves. */
 #define CHANGES_EACH 2000U
-#define THREADS_MAX 8U
 
-struct share {
+struct digesting {
 	int dir_fd;
 	struct ward_review_changes *c;
-	size_t first, end; /* of the changes; no two threads have one in common */
-	size_t failed;	   /* which one; nothing was done behind it */
-	int error;
-	pthread_t thread;
-	bool runs;
+	unsigned shares;
+	/* Of each share, which one failed, and how; nothing was done behind it. */
+	size_t failed[WARD_SHARES_MAX];
+	int error[WARD_SHARES_MAX];
 };
 
-static void *digest_share(void *arg)
+static void digest_share(void *arg, unsigned k)
 {
-	struct share *s = arg;
-	for (size_t i = s->first; s->error == 0 && i < s->end; i++) {
-		struct ward_change *v = &s->c->v[i];
+	struct digesting *d = arg;
+	const size_t end = ward_shares_at(d->c->n, d->shares, k + 1);
+	for (size_t i = ward_shares_at(d->c->n, d->shares, k); d->error[k] == 0 && i < end; i++) {
+		struct ward_change *v = &d->c->v[i];
 		char name[32];
 		snprintf(name, sizeof(name), "objects/%u", v->object);
 		if (!v->object)
 			continue;
-		s->failed = i;
-		struct ward_content_digests d;
-		s->error = ward_content_digest_all(s->dir_fd, name, v->type, &d);
-		if (s->error == 0) {
-			memcpy(v->content, d.content, sizeof(d.content));
-			memcpy(v->attributes, d.attributes, sizeof(d.attributes));
+		d->failed[k] = i;
+		struct ward_content_digests has;
+		d->error[k] = ward_content_digest_all(d->dir_fd, name, v->type, &has);
+		if (d->error[k] == 0) {
+			memcpy(v->content, has.content, sizeof(has.content));
+			memcpy(v->attributes, has.attributes, sizeof(has.attributes));
 		}
 	}
-	return NULL;
 }
 
 static int digest_contents(int dir_fd, struct ward_review_changes *c, struct ward_err *err)
 {
-	struct share shares[THREADS_MAX];
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n = c->n / CHANGES_EACH + 1;
-	n = cpus > 0 && n > (size_t)cpus ? (size_t)cpus : n;
-	n = n > THREADS_MAX ? THREADS_MAX : n;
-	for (size_t i = 0; i < n; i++) {
-		shares[i] = (struct share){
-			.dir_fd = dir_fd, .c = c, .first = c->n * i / n, .end = c->n * (i + 1) / n};
-		/* A thread has the file system's ids of the one that makes it. */
-		shares[i].runs = i + 1 < n && pthread_create(&shares[i].thread, NULL, digest_share,
-						      &shares[i]) == 0;
-		if (!shares[i].runs)
-			digest_share(&shares[i]);
-	}
-	int r = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (shares[i].runs)
-			pthread_join(shares[i].thread, NULL);
-		if (r == 0 && shares[i].error)
-			r = ward_err_sys(err, shares[i].error, "staged content of %s",
-				c->v[shares[i].failed].path);
-	}
-	return r;
+	struct digesting d = {
+		.dir_fd = dir_fd, .c = c, .shares = ward_shares_count(c->n, CHANGES_EACH)};
+	ward_shares_run(d.shares, digest_share, &d);
+	for (unsigned k = 0; k < d.shares; k++)
+		if (d.error[k])
+			return ward_err_sys(
+				err, d.error[k], "staged content of %s", c->v[d.failed[k]].path);
+	return 0;
 }
 
 int ward_changes_digest(int dir_fd, struct ward_review_changes *c,

@@ -23,8 +23,6 @@
 
 #define LOST "what it displaced is missing or has changed"
 
-typedef void (*back_fn)(struct ward_back *b);
-
 void ward_back_end(struct ward_back *b, enum ward_apply_end how, const char *fmt, ...)
 {
 	va_list args;
@@ -226,7 +224,8 @@ static void bring_back(struct ward_back *b, const struct ward_review_base *now, 
 	if (r == -EINVAL && now) {
 		if (b->s.elsewhere)
 			(void)unlinkat(b->s.dir, b->s.beside, 0);
-		back_in_place(b, now);
+		if (!b->w->shared)
+			back_in_place(b, now);
 		return;
 	}
 	if (r < 0) {
@@ -407,22 +406,18 @@ static int begin(struct ward_undoing *w, size_t i, struct ward_back *b)
 	return r;
 }
 
-static void one(struct ward_undoing *w, size_t i, back_fn fn)
+void ward_back_one(struct ward_undoing *w, size_t i, ward_back_fn fn)
 {
 	struct ward_back b;
 	if (begin(w, i, &b) == 0)
 		fn(&b);
 }
 
-static bool settled(enum ward_apply_end e)
-{
-	return e == WARD_APPLY_DONE || e == WARD_APPLY_ALREADY;
-}
-
 /*
  * Which round it belongs to: permissions and files that were written to, content, names, then files
  * that were removed.
  */
+#define CONTENT 1U
 #define NAMES 2U
 static unsigned round_of(const struct ward_done *d)
 {
@@ -438,7 +433,7 @@ static unsigned round_of(const struct ward_done *d)
 	case WARD_CHANGE_ADDED:
 	case WARD_CHANGE_MODIFIED:
 	case WARD_CHANGE_LINKED:
-		return 1;
+		return CONTENT;
 	case WARD_CHANGE_REMOVED:
 		return 3;
 	case WARD_CHANGE_RENAMED:
@@ -447,7 +442,7 @@ static unsigned round_of(const struct ward_done *d)
 	return 0;
 }
 
-static back_fn way_back(const struct ward_change *c)
+ward_back_fn ward_back_way(const struct ward_change *c)
 {
 	switch (c->kind) {
 	case WARD_CHANGE_NONE:
@@ -480,10 +475,15 @@ static int undo_step(struct ward_undoing *w, const bool *wanted, size_t low, siz
 			r = ward_back_names(w, wanted, low, high, false);
 			continue;
 		}
-		for (size_t i = high; i-- > low;)
+		for (size_t i = high, left = high; i-- > low;) {
+			if (round == CONTENT && i < left) {
+				left = i + 1;
+				ward_back_content(w, wanted, low, &left);
+			}
 			if (wanted[i] && !a->v[i].off && !a->v[i].undone &&
-				!settled(w->u->ends[i]) && round_of(&a->v[i]) == round)
-				one(w, i, way_back(&a->v[i].c));
+				w->u->ends[i] == WARD_APPLY_NONE && round_of(&a->v[i]) == round)
+				ward_back_one(w, i, ward_back_way(&a->v[i].c));
+		}
 	}
 	ward_back_names_end(w);
 	ward_undo_log_hold(&w->log, false);
@@ -526,6 +526,8 @@ static int settle_units(struct ward_undoing *w, bool *wanted, size_t low, size_t
 	}
 	const struct ward_review_changes c = {.v = v, .n = n};
 	int r = ward_units_find(&c, over, unit);
+	for (size_t i = low; i < high; i++)
+		w->apart[i] = r == 0 && !unit[i - low];
 	for (size_t i = low; r == 0 && i < high; i++)
 		for (size_t k = low; unit[i - low] && !wanted[i] && k < high; k++)
 			if (wanted[k] && unit[k - low] == unit[i - low])
@@ -551,11 +553,16 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 {
 	struct ward_undoing w = {.u = u, .log = {.fd = -1}};
 	ward_cleanup_free bool *still = calloc(u->applied->n ? u->applied->n : 1, sizeof(*still));
-	if (!still)
+	w.apart = calloc(u->applied->n ? u->applied->n : 1, sizeof(*w.apart));
+	if (!still || !w.apart) {
+		free(w.apart);
 		return ward_err_sys(err, -ENOMEM, "undo");
+	}
 	memcpy(still, wanted, u->applied->n * sizeof(*still));
-	if (ward_fd_lock(u->dir_fd, LOCK_EX, 1) < 0)
+	if (ward_fd_lock(u->dir_fd, LOCK_EX, 1) < 0) {
+		free(w.apart);
 		return ward_err_set(err, -EBUSY, "another apply of this session is under way");
+	}
 	int r = w.undo = ward_applied_dir(u->dir_fd, false);
 	if (r >= 0)
 		r = ward_undo_log_open(w.undo, u->applied->roots, u->applied->n_roots, &w.log);
@@ -584,6 +591,7 @@ int ward_undo(struct ward_undo *u, const bool *wanted, struct ward_err *err)
 	ward_back_later_clear(&w);
 	ward_moved_clear(&w.moved);
 	free(w.ways.v);
+	free(w.apart);
 	ward_swap_place_forget(&w.place);
 	ward_undo_log_close(&w.log);
 	if (w.undo >= 0)

@@ -24,6 +24,8 @@ struct ward_undoing {
 	struct ward_shifts names;	 /* of the records [low, high); v is owned */
 	size_t low, high;
 	struct ward_back_later later;
+	bool *apart; /* of each record: it is of no unit; owned */
+	bool shared; /* one of several threads has it, which leaves out what writes to the log */
 };
 
 struct ward_back {
@@ -46,11 +48,24 @@ void ward_back_fail(struct ward_back *b, int r);
 void ward_back_undone(struct ward_back *b, int dir, const char *name);
 /* The same, of an undo that was ended before it could say so, or of somebody else. */
 void ward_back_already(struct ward_back *b, int dir, const char *name, const char *why);
+/* Calls fn for record i, unless the look at its directory ends it. */
+void ward_back_one(struct ward_undoing *w, size_t i, void (*fn)(struct ward_back *b));
+/* What is done to take back the change. */
+typedef void (*ward_back_fn)(struct ward_back *b);
+ward_back_fn ward_back_way(const struct ward_change *c);
 /* True: nothing is to be done, and it is said. */
 bool ward_back_dry(struct ward_back *b);
 bool ward_back_same(const struct ward_review_base *a, const struct ward_review_base *b);
 /* Is it what stood there before the apply? */
 bool ward_back_stood(const struct ward_back *b, const struct ward_review_base *now, mode_t type);
+
+/* --- of undo_content.c --- */
+
+/*
+ * Takes records back, some of [low, *high) from its end, that depend on no others; *high is the
+ * first one of them. What has no end after that is to be taken back by itself.
+ */
+void ward_back_content(struct ward_undoing *w, const bool *wanted, size_t low, size_t *high);
 
 /* --- of undo_names.c --- */
 

@@ -60,6 +60,10 @@ static uint32_t needed(const struct ward_risk_wish *w)
 		takes |= WARD_TAKES_BROKER;
 	if (s->home == WARD_HOME_PROJECT)
 		takes |= WARD_TAKES_HOME;
+	if (s->image)
+		takes |= WARD_TAKES_IMAGE;
+	if (s->engine || s->container_image)
+		takes |= WARD_TAKES_ENGINE;
 	return takes;
 }
 
@@ -80,9 +84,13 @@ static int fits(const struct ward_mode *m, const struct ward_risk_wish *w, struc
 			"it requires trust = high in the policy, and run --trust high");
 		return 0;
 	}
-	if (needed(w) & ~m->takes) {
-		(void)ward_err_set(
-			why, -ENOTSUP, "it does not support everything that the policy asks for");
+	const uint32_t lacks = needed(w) & ~m->takes;
+	if (lacks) {
+		(void)ward_err_set(why, -ENOTSUP, "%s",
+			lacks & WARD_TAKES_ENGINE  ? "the policy asks for an engine ([container])"
+			: lacks & WARD_TAKES_IMAGE ? "the policy asks for an image"
+						   : "it does not support everything that the "
+						     "policy asks for");
 		return 0;
 	}
 	r = w->suits ? w->suits(w->user, m, why) : 0;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,38 @@ static int v1_event(const struct ward_cgroup *cg, const struct ward_group *g, co
 	return ward_cgroup_write(g->dir, "cgroup.event_control", text);
 }
 
+static void *watch_near(void *arg)
+{
+	struct ward_cgroup *cg = arg;
+	cg->near_error = v1_event(cg, cg->near_group, "memory.usage_in_bytes", cg->near_threshold);
+	return NULL;
+}
+
+/* A thread takes the call: a threshold takes the kernel a grace period of RCU, as moves do. */
+static int begin_near(struct ward_cgroup *cg, const struct ward_group *g, uint64_t threshold)
+{
+	sigset_t all, before;
+	cg->near_group = g;
+	cg->near_threshold = threshold;
+	sigfillset(&all);
+	/* Signals are for the loop. */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int r = -pthread_create(&cg->near, NULL, watch_near, cg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	cg->near_runs = r == 0;
+	return r;
+}
+
+int ward_cgroup_settle(struct ward_cgroup *cg)
+{
+	if (!cg)
+		return 0;
+	if (cg->near_runs)
+		pthread_join(cg->near, NULL);
+	cg->near_runs = false;
+	return cg->near_error;
+}
+
 static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint64_t limit)
 {
 	if (g->v2) {
@@ -231,7 +264,9 @@ static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint
 		return -errno;
 	int r = v1_event(cg, g, "memory.oom_control", 0);
 	if (r == 0 && limit != WARD_UNLIMITED)
-		r = v1_event(cg, g, "memory.usage_in_bytes", limit / 100 * NEAR_PERCENT);
+		r = cg->near_at_once
+			    ? v1_event(cg, g, "memory.usage_in_bytes", limit / 100 * NEAR_PERCENT)
+			    : begin_near(cg, g, limit / 100 * NEAR_PERCENT);
 	return r;
 }
 
@@ -369,6 +404,7 @@ int ward_cgroup_make(
 	}
 	cg->memory_event = cg->pids_event = cg->service.conn = -1;
 	cg->replayed = spec->replayed;
+	cg->near_at_once = spec->user;
 	for (size_t i = 0; i < WARD_GLANCES; i++)
 		cg->glance[i] = -1;
 	for (size_t i = 0; i < WARD_CGROUP_PARTS; i++) {
@@ -537,6 +573,7 @@ void ward_cgroup_free(struct ward_cgroup *cg)
 {
 	if (!cg)
 		return;
+	(void)!ward_cgroup_settle(cg);
 	if (cg->memory_event >= 0)
 		close(cg->memory_event);
 	if (cg->pids_event >= 0)

@@ -78,12 +78,27 @@ struct ward_cgroup_spec {
 };
 
 /*
+ * The first move of a process into a group takes the kernel a grace period of RCU, some
+ * milliseconds, in which nobody else can make groups or move; the moves that soon follow take none.
+ * Called as early as possible, this has a thread wait for it while the session is planned. Where
+ * the caller may move nothing, it does nothing.
+ */
+void ward_cgroup_prime(void);
+
+/*
  * Makes what can be made. A part that cannot be obtained is no error: ward_cgroup_why() tells.
  * Errors are those of our own (-ENOMEM), and a limit that the kernel refuses to take although the
  * group is there. *ret is the caller's.
  */
 int ward_cgroup_make(const struct ward_cgroup_spec *spec, struct ward_cgroup **ret,
 	struct ward_err *err) ward_must_check;
+
+/*
+ * Waits for what ward_cgroup_make() has begun and the kernel takes its time for: v1's announcement
+ * of nearly used memory, a grace period of RCU. Before the session's command starts. An error is
+ * one of ward_cgroup_make(): "limit memory". NULL is nothing.
+ */
+int ward_cgroup_settle(struct ward_cgroup *cg) ward_must_check;
 
 bool ward_cgroup_has(const struct ward_cgroup *cg, enum ward_cgroup_part part);
 /* Why a part is missing; "" if it is there. Borrowed. */

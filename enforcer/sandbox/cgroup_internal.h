@@ -89,8 +89,15 @@ struct ward_cgroup {
 	} part[WARD_CGROUP_PARTS];
 	int memory_event; /* v2: memory.events; v1: an eventfd */
 	int pids_event;	  /* pids.events */
-	bool replayed;	  /* as the specification says */
-	bool glanced;	  /* those files are open, where they are there */
+	/* v1, the threshold: a thread asks for it, which alone writes near_error while it runs. */
+	pthread_t near;
+	bool near_at_once; /* without a thread, which wardfs-hostd may not make */
+	bool near_runs;
+	int near_error;
+	const struct ward_group *near_group;
+	uint64_t near_threshold;
+	bool replayed; /* as the specification says */
+	bool glanced;  /* those files are open, where they are there */
 	int glance[WARD_GLANCES];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups that wardfs-hostd makes, limits and removes (enforcer/hostd/keeper.h): this process reads
- * what they say. */
+/* Groups that wardfs-hostd makes, limits and removes (enforcer/hostd/group_worker.h): this process
+ * reads what they say. */
 #include "enforcer/sandbox/cgroup_internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless] [--hostd] [--review]: guarded against native.
+"""bench.py [--build DIR] [--json FILE] [--rows NAME,...] [--rounds N] [--uring] [--rootless] [--hostd] [--review] [--one-cpu]: guarded against native.
 
 Every environment has its own copy of the same data on the same file system, warm in the page cache.
 "cold" means a mount that was just made. The rounds are interleaved: each section runs natively, on
@@ -13,7 +13,6 @@ import os
 import platform
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,15 +22,15 @@ import driver
 import engines
 import projects
 import replay
+import starts
 import workloads
-from environments import (BWRAP, PEERS, POLICY, Denials, Engine, Guarded, Hosted, Native, Reviewed, Rootless,
+from environments import (PEERS, POLICY, Denials, Engine, Guarded, Hosted, Native, Reviewed, Rootless,
                           Unwatched, quiet)
 from tables import ALONE, QUESTIONS, ROWS, table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FREE = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = none\n"
 QUOTA = "[policy]\nversion = 1\nextends = medium\n[quota /workspace]\ngrowth = 4G\n"
-STARTS = 5  # a round
 RECORDS = 300000
 IO_BYTES = 192 << 20
 
@@ -104,63 +103,8 @@ def warm(where):
     quiet("sh", "-c", 'find "$1" -type f -size +0 -exec cat {} + | cat', "sh", where)
 
 
-def probes_seconds(build, where):
-    """Of the last session: from the record of what is in force to the verdicts of all probes. The
-    command's own confinement is part of it."""
-    show = [f"{build}/wardfs", "audit", "show", "--json", "latest"]
-    out = subprocess.run(show, cwd=where, check=True, stdout=subprocess.PIPE).stdout
-    records = [json.loads(line) for line in out.splitlines()]
-    began = next(r["mono"] for r in records if r["kind"] == "session.start")
-    return (max(r["mono"] for r in records if r["kind"] == "probe") - began) / 1e9
-
-
-def prepared(build, where):
-    """Waits until a session is prepared for the run of warm_seconds()."""
-    for _ in range(1000):
-        asked = [f"{build}/wardfs", "ps", "--json"]
-        out = subprocess.run(asked, cwd=where, stdout=subprocess.PIPE, check=True).stdout
-        if any(s.get("prepared") for s in json.loads(out)):
-            return
-        time.sleep(0.02)
-    sys.exit("no session was prepared")
-
-
-def warm_seconds(build, where):
-    """Of `true` in a session that was prepared, STARTS times. The preparing is not measured."""
-    policy = os.path.join(where, "..", ".warm.policy")
-    with open(policy, "w", encoding="ascii") as f:
-        f.write(WARM)
-    argv = [f"{build}/wardfs", "run", "--policy", policy, "--", "true"]
-    quiet(*argv, cwd=where, stdin=subprocess.DEVNULL)
-    times = []
-    for _ in range(STARTS):
-        prepared(build, where)
-        began = time.monotonic()
-        quiet(*argv, cwd=where, stdin=subprocess.DEVNULL)
-        times.append(time.monotonic() - began)
-    return times
-
-
-def start_rows(build, where):
-    """Milliseconds that `true` takes: bare, in bwrap, in a session; one after the other."""
-    commands = {"native": ["true"], "guarded": [f"{build}/wardfs", "run", "--", "true"]}
-    if shutil.which("bwrap"):
-        commands["bwrap"] = BWRAP + ["true"]
-    times = {name: [] for name in commands}
-    for _ in range(STARTS):
-        for name, argv in commands.items():
-            began = time.monotonic()
-            quiet(*argv, cwd=where, stdin=subprocess.DEVNULL)
-            times[name].append(time.monotonic() - began)
-            if name == "guarded":
-                times.setdefault("probes", []).append(probes_seconds(build, where))
-    times["warm"] = warm_seconds(build, where)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
 # Rows that a script of this name measures: lines "NAME VALUE".
 SCRIPTS = ("container", "weight", "ask", "tasks", "review", "image", "wasm")
-WARM = "[policy]\nversion = 1\nextends = medium\n[home]\nmode = tmpfs\n[session]\nwarm = 1\n"
 
 
 def script_rows(name, build, where):
@@ -243,9 +187,9 @@ def net_rows(build, where):
 # --- the measurement ---
 
 # How a section that is no ratio to native is measured: what does it, whether that takes root, and
-# whether it takes the guard. Its values go by name.
+# whether it takes the guard. Its values, or lists of them, go by name.
 MEASURED = {
-    "start": (lambda o, where: {n: 1000 * s for n, s in start_rows(o.build, where).items()}, False, True),
+    "start": (lambda o, where: starts.rows(o.build, where, o.rounds), False, True),
     "policy": (lambda o, where: policy_rows(o.build), False, False),
     "trail": (lambda o, where: trail_rows(o.build, where, o.records), False, False),
     "sessions": (lambda o, where: sessions_rows(o.build, where, o.sessions), False, False),
@@ -328,7 +272,8 @@ def measure(options, scratch, sections):
             else:
                 found = one_round(section, environments[turn:] + environments[:turn] + extra.get(section, []), data)
             for row, name, value in found:
-                times.setdefault(row, {}).setdefault(name, []).append(value)
+                many = value if isinstance(value, list) else [value]
+                times.setdefault(row, {}).setdefault(name, []).extend(many)
     return times, {e.name: e.transport for e in environments if isinstance(e, Guarded)}
 
 
@@ -362,6 +307,8 @@ def main():
     parser.add_argument("--engines", action="store_true", help="also in a container of each engine, and under "
                         "wardfs-oci (root)")
     parser.add_argument("--review", action="store_true", help="also with changes staged (run --review)")
+    parser.add_argument("--one-cpu", action="store_true", help="as on a machine with one CPU: everything is kept "
+                        "on one of this machine's (sched_setaffinity(2))")
     parser.add_argument("--no-guarded", action="store_true", help="the bench itself, without wardfs")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
@@ -376,6 +323,10 @@ def main():
         parser.error(f"no row is called {unknown[0]}" if unknown else "--rounds is at least 1")
     sections = list(dict.fromkeys(ROWS[row][0] for row in wanted))
     before = machine()
+    if options.one_cpu:
+        # All that the bench starts inherits it.
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        before["cpus"], before["one_cpu"] = 1, True
     scratch = os.path.realpath(tempfile.mkdtemp(prefix="wardfs-bench.",
                                                 dir=os.environ.get("TMPDIR", "/var/tmp")))
     os.chmod(scratch, 0o755)
@@ -391,7 +342,7 @@ def main():
         sys.exit(f"bench: {' '.join(map(str, error.cmd))}: exit status {error.returncode}")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    print(f"Linux {before['kernel']}, {before['cpus']} CPUs, load {before['load']:.2f} before: "
+    print(f"Linux {before['kernel']}, {before['cpus']} CPU{'s'[:before['cpus'] > 1]}, load {before['load']:.2f} before: "
           + ("quiet" if before["quiet"] else "NOT quiet, do not trust the figures"))
     for name, transport in transports.items():
         print(f"{name}: requests came by {transport or '–'}")

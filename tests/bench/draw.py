@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""draw.py BENCH.json: the picture and the tables of docs/performance.md.
+"""draw.py BENCH.json...: the picture and the tables of docs/performance.md.
 
-Takes what `bench.py --json` wrote; writes docs/performance.svg, and between the marks of
-docs/performance.md what people run, each operation, and what machine it was. The axis is
-logarithmic: 1 is native speed.
+Takes files that `bench.py --json` wrote. A row of a later file replaces that row of an earlier one.
+Files of `bench.py --one-cpu` make the table of one CPU, and nothing else. Writes
+docs/performance.svg, and what stands between the marks of docs/performance.md; what the files do
+not have stays as it is. The axis is logarithmic: 1 is native speed.
 """
 import html
 import json
 import math
 import os
 import sys
+import textwrap
 
 from tables import ALONE, ROWS
 
@@ -31,8 +33,10 @@ WORK = ("c-build", "cargo-build", "npm-ci", "vite-build", "pytest", "git-clone",
         "rg-warm")
 COLUMNS = {"guarded": "wardfs", "rootless": "as an ordinary user", "hostd": "with `wardfs-hostd`",
            "bindfs": "bindfs", "fuse-overlayfs": "fuse-overlayfs", "bwrap": "bubblewrap"}
-MARKS = {"work": ("<!-- work -->\n", "<!-- end of work -->\n"),
-         "figures": ("<!-- figures -->\n", "<!-- end of figures -->\n")}
+START = {"guarded": "`wardfs run -- true`", "warm": "the same, takes a prepared session",
+         "exec": "`wardfs exec` in a running session", "bwrap": "`bwrap --unshare-all … true`",
+         "native": "`true` alone"}
+
 
 
 def number(ratio):
@@ -76,11 +80,14 @@ def svg(rows):
             + "\n".join([legend, *grid, *body]) + "\n</svg>\n")
 
 
-def machine_line(bench):
-    machine = bench["machine"]
-    return (f'Linux {machine["kernel"].split("-")[0]}, {machine["cpus"]} virtual CPUs, '
-            f'{"quiet" if machine["quiet"] else "not quiet"}; trail on (`log = opens`); '
-            f'median of {bench["rounds"]} interleaved rounds.')
+def machine_lines(bench, *more):
+    machine, rounds = bench["machine"], bench["rounds"]
+    rounds = "one round" if rounds == 1 else f"median of {rounds} interleaved rounds"
+    shape = ("one virtual CPU" if machine["cpus"] == 1 else f'{machine["cpus"]} virtual CPUs') + (
+        " (everything kept on one of several)" if machine.get("one_cpu") else "")
+    text = (f'Linux {machine["kernel"].split("-")[0]}, {shape}, {"" if machine["quiet"] else "not "}quiet; '
+            f'{"as root; " if machine["root"] else ""}trail on (`log = opens`); {rounds}.')
+    return [*textwrap.wrap(text, 100), *more]
 
 
 def ratios(rows, goals):
@@ -96,35 +103,74 @@ def ratios(rows, goals):
     return lines
 
 
-def table(bench, rows):
-    lines = [machine_line(bench), "", *ratios(rows, True)]
-    start = bench["rows"].get("start")
-    if start:
-        ms = start["median_ms"]
-        lines += ["", "Start of `wardfs run -- true`: " + f'{ms["guarded"]:.0f} ms'
-                  + (f', of bwrap {ms["bwrap"]:.0f} ms' if "bwrap" in ms else "")
-                  + f', of `true` alone {ms["native"]:.1f} ms.'
-                  + (f' The probes before the command take {ms["probes"]:.1f} ms of it.'
-                     if "probes" in ms else "")]
-    return "\n".join(lines) + "\n"
+def start_table(bench):
+    row = bench["rows"]["start"]
+    kinds = [kind for kind in START if kind in row["median_ms"]]
+    lines = ["| start, ms | median | slowest in a hundred |", "|---|---|---|"]
+    lines += [f'| {START[k]} | {row["median_ms"][k]:.1f} | {row["p99_ms"][k]:.1f} |' for k in kinds]
+    text = (f'{len(row["rounds"]["guarded"])} starts of each, one after the other, '
+            f'{"" if bench["machine"]["quiet"] else "not "}quiet.')
+    if "probes" in row["median_ms"]:
+        text += (' Of a start of `wardfs run`, the probes before the command take '
+                 f'{row["median_ms"]["probes"]:.1f} ms.')
+    return [*lines, "", *textwrap.wrap(text, 100)]
+
+
+def ratio_rows(bench):
+    """Of what people run, and of single operations."""
+    rows = {name: row for name, row in bench["rows"].items() if name in ROWS and name not in ALONE}
+    work = {name: rows.pop(name) for name in WORK if name in rows}
+    return work, rows
+
+
+def parts(bench, one_cpu):
+    """Lines by the name of their marks."""
+    result = {}
+    if bench:
+        work, rows = ratio_rows(bench)
+        if work:
+            result["work"] = machine_lines(bench, "", *ratios(work, False))
+        if rows:
+            result["figures"] = machine_lines(bench, "", *ratios(rows, True))
+        if "start" in bench["rows"]:
+            result["start"] = start_table(bench)
+    if one_cpu:
+        work, rows = ratio_rows(one_cpu)
+        result["one-cpu"] = machine_lines(one_cpu)
+        if work or rows:
+            result["one-cpu"] += ["", *ratios(work | rows, False)]
+        if "start" in one_cpu["rows"]:
+            result["one-cpu"] += ["", *start_table(one_cpu)]
+    return result
+
+
+def filled(text, found):
+    """The page with these lines between its marks."""
+    for name, lines in found.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, rest = text.split(begin)
+        text = before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+    return text
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__.strip())
-    with open(sys.argv[1], encoding="utf-8") as f:
-        bench = json.load(f)
-    rows = {name: row for name, row in bench["rows"].items() if name in ROWS and name not in ALONE}
-    work = {name: rows.pop(name) for name in WORK if name in rows}
+    shapes = {False: {}, True: {}}
+    for name in sys.argv[1:]:
+        with open(name, encoding="utf-8") as f:
+            bench = json.load(f)
+        before = shapes[bench["machine"].get("one_cpu", False)]
+        rows = before.get("rows", {}) | bench["rows"]
+        before.update(bench, rows=rows)
+    bench = shapes[False]
     page = os.path.join(DOCS, "performance.md")
     with open(page, encoding="utf-8") as f:
-        text = f.read()
-    for name, made in (("work", "\n".join(ratios(work, False)) + "\n"), ("figures", table(bench, rows))):
-        before, rest = text.split(MARKS[name][0])
-        after = rest.split(MARKS[name][1])[1]
-        text = before + MARKS[name][0] + made + MARKS[name][1] + after
-    with open(os.path.join(DOCS, "performance.svg"), "w", encoding="utf-8") as f:
-        f.write(svg(work | rows))
+        text = filled(f.read(), parts(bench, shapes[True]))
+    work, rows = ratio_rows(bench) if bench else ({}, {})
+    if rows:
+        with open(os.path.join(DOCS, "performance.svg"), "w", encoding="utf-8") as f:
+            f.write(svg(work | rows))
     with open(page, "w", encoding="utf-8") as f:
         f.write(text)
 

@@ -296,8 +296,15 @@ START_TEST(what_is_lacking_is_never_replaced_by_less)
 	 */
 	const char *said = picked(100, "[container]\nengine = kata\n", NULL, true, argv);
 	ck_assert_msg(strncmp(said, "refused: docker: ", 17) == 0, "%s", said);
-	ck_assert_msg(strstr(said, "deno: mode deno runs"), "%s", said);
+	ck_assert_msg(strstr(said, "deno: the policy asks for an engine"), "%s", said);
 	ck_assert_msg(strstr(said, "wasm: "), "%s", said);
+	/* However few the points are: a policy that names an engine gets that one or nothing. */
+	said = picked(0, "[container]\nengine = kata\n", NULL, true, argv);
+	ck_assert_msg(strncmp(said, "refused: restricted: the policy asks for an engine", 50) == 0,
+		"%s", said);
+	/* An image needs a mode with images. The control is above: process suffices. */
+	ck_assert_str_eq(
+		picked(0, PROCESS "[system]\nimage = /srv\n", NULL, true, argv), "restricted");
 	said = picked(0, "[auto]\nleast = docker\n[container]\nengine = kata\n", NULL, true, argv);
 	ck_assert_msg(strncmp(said, "refused: docker: ", 17) == 0, "%s", said);
 }

@@ -35,7 +35,10 @@ void ward_check_cgroup(struct ward_check *c)
 		.processes = 10,
 		.cpus = 100,
 		.service = service < 0 ? -1 : service};
-	if (ward_cgroup_make(&spec, &cg, &err) < 0)
+	int r = ward_cgroup_make(&spec, &cg, &err);
+	if (r == 0 && (r = ward_cgroup_settle(cg)) < 0)
+		ward_err_sys(&err, r, "limit memory");
+	if (r < 0)
 		why = err.text;
 	for (size_t i = 0; cg && i < sizeof(parts) / sizeof(parts[0]); i++) {
 		size_t len = strlen(text);

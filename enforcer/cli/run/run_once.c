@@ -28,6 +28,7 @@
 #include "enforcer/cli/run/run_index.h"
 #include "enforcer/cli/run/run_take.h"
 #include "enforcer/cli/run/run_prepare.h"
+#include "enforcer/sandbox/cgroup.h"
 #include "enforcer/session/guard/guard.h"
 #include "enforcer/session/owner/git_outside.h"
 #include "enforcer/session/limits/delegate.h"
@@ -448,7 +449,10 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	 * As an ordinary user we may yet become another program, in a group of systemd's; and where
 	 * sessions wait, prepared, this run takes one of them.
 	 */
-	if (geteuid() == 0 && !ward_run_warm_waits())
+	const bool waits = ward_run_warm_waits();
+	if (!waits)
+		ward_cgroup_prime();
+	if (geteuid() == 0 && !waits)
 		ward_guard_early(&early);
 	int r = prepare_asking(o, &p, &err);
 	p.o.early = &early;

@@ -246,6 +246,12 @@ int ward_limits_open(
 	return 0;
 }
 
+int ward_limits_settle(struct ward_limits *l, struct ward_err *err)
+{
+	int r = ward_cgroup_settle(l->cg);
+	return r < 0 ? ward_err_sys(err, r, "limit memory") : 0;
+}
+
 const struct ward_cgroup *ward_limits_cgroup(const struct ward_limits *l)
 {
 	return l->cg;

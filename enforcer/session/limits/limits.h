@@ -37,6 +37,12 @@ int ward_limits_open(const struct ward_limits_spec *spec, struct ward_limits **r
 	struct ward_err *err) ward_must_check;
 
 /*
+ * Waits for what the kernel takes its time for (ward_cgroup_settle()); an error is one of
+ * ward_limits_open(). Before the command starts.
+ */
+int ward_limits_settle(struct ward_limits *l, struct ward_err *err) ward_must_check;
+
+/*
  * True where a limit is asked for that a control group alone can hold, and an ordinary user has
  * none to put it in. Looks only.
  */

@@ -17,19 +17,33 @@
 static void *move(void *arg)
 {
 	struct ward_helpers *h = arg;
-	for (size_t i = 0; i < h->n && h->error == 0; i++)
-		h->error = ward_cgroup_add_helper(h->cg, h->pids[i]);
+	for (; h->moved < h->n && h->error == 0; h->moved++)
+		h->error = ward_cgroup_add_helper(h->cg, h->pids[h->moved]);
 	return NULL;
+}
+
+static bool listed(const struct ward_helpers *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->pids[i] == pid)
+			return true;
+	return false;
 }
 
 int ward_limits_helpers(struct ward_limits *l, const pid_t *pids, size_t n, struct ward_err *err)
 {
 	struct ward_helpers *h = &l->helpers;
+	bool news = false;
 	if (!ward_limits_hold_helpers(l))
 		return 0;
+	for (size_t i = 0; i < n; i++)
+		news |= pids[i] > 0 && !listed(h, pids[i]);
+	if (!news)
+		return 0;
+	ward_limits_helpers_end(l);
 	h->cg = l->cg;
 	for (size_t i = 0; i < n; i++)
-		if (pids[i] > 0 && h->n < WARD_LIMITS_HELPERS_MAX)
+		if (pids[i] > 0 && !listed(h, pids[i]) && h->n < WARD_LIMITS_HELPERS_MAX)
 			h->pids[h->n++] = pids[i];
 	int r = -pthread_create(&h->mover, NULL, move, h);
 	h->moving = r == 0;

@@ -12,8 +12,10 @@
 #define WARD_LIMITS_HELPERS_MAX 4
 
 /*
- * Begins to move these helpers into the groups, and returns meanwhile. Does nothing if no limit
- * needs a control group. A pid of 0 is skipped. They must not end before ward_limits_helpers_in().
+ * Begins to move these helpers into the groups, and returns meanwhile; those of an earlier call are
+ * not moved again. The first move takes the kernel a grace period of RCU, so the earlier the
+ * better. Does nothing if no limit needs a control group. A pid of 0 is skipped. They must not end
+ * before ward_limits_helpers_in().
  */
 int ward_limits_helpers(
 	struct ward_limits *l, const pid_t *pids, size_t n, struct ward_err *err) ward_must_check;

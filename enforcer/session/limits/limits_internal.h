@@ -28,8 +28,8 @@ struct ward_limits_place {
 struct ward_helpers {
 	const struct ward_cgroup *cg;
 	pid_t pids[WARD_LIMITS_HELPERS_MAX];
-	size_t n;
-	pthread_t mover; /* while moving; it alone writes error */
+	size_t n, moved;
+	pthread_t mover; /* while moving; it alone writes error and moved */
 	bool moving;
 	int error;
 };

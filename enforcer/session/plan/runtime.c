@@ -9,9 +9,9 @@
 #include "enforcer/session/guard/helper.h"
 #include "enforcer/session/owner/as_owner.h"
 
-static int look(const struct ward_run_plan *p, const struct ward_mode *mode, char *const *argv,
-	const struct ward_policy *policy, struct ward_mode_found *ret, struct ward_buf *b,
-	struct ward_err *err)
+static int look(const struct ward_run_plan *p, const struct ward_mode *mode, bool escalates,
+	char *const *argv, const struct ward_policy *policy, struct ward_mode_found *ret,
+	struct ward_buf *b, struct ward_err *err)
 {
 	ward_cleanup_free char *own = NULL;
 	int r = ward_helper_program("", &own, err);
@@ -24,6 +24,7 @@ static int look(const struct ward_run_plan *p, const struct ward_mode *mode, cha
 		.path = getenv("PATH"),
 		.project = p->project.path,
 		.argv = argv,
+		.escalates = escalates,
 		.owner = p->id.owner_uid};
 	struct ward_as_owner as;
 	r = ward_as_owner_begin(&p->id, &as, err);
@@ -36,7 +37,7 @@ static int look(const struct ward_run_plan *p, const struct ward_mode *mode, cha
 int ward_runtime_look(struct ward_run_plan *p, const struct ward_mode *mode, char *const *argv,
 	const struct ward_policy *policy, struct ward_buf *b, struct ward_err *err)
 {
-	int r = look(p, mode, argv, policy, &p->found, b, err);
+	int r = look(p, mode, p->picked == mode, argv, policy, &p->found, b, err);
 	p->via = r == 0 && mode->takes & WARD_TAKES_ENGINE ? ward_engine_via(p->found.program)
 							   : NULL;
 	return r;
@@ -47,7 +48,7 @@ int ward_runtime_suits(const struct ward_run_plan *p, const struct ward_mode *mo
 {
 	ward_cleanup(ward_mode_found_clear) struct ward_mode_found found = WARD_RUNTIME_FOUND_INIT;
 	ward_cleanup(ward_buf_clear) struct ward_buf text = WARD_BUF_INIT;
-	return look(p, mode, argv, p->policy, &found, &text, err);
+	return look(p, mode, true, argv, p->policy, &found, &text, err);
 }
 
 const char *ward_runtime_home(const struct ward_run_plan *p)

@@ -123,6 +123,8 @@ int ward_rehearse(const struct ward_run_plan *p, const struct ward_run_options *
 		r = prepare_network(p, &net, err);
 	if (r == 0)
 		r = make(p, options, envp, limits, &net, err);
+	if (r == 0)
+		r = ward_limits_settle(limits, err);
 	ward_network_close(&net);
 	ward_limits_close(limits);
 	return r;

@@ -179,6 +179,18 @@ static int open_limits(struct ward_running *r, struct ward_err *err)
 	return e;
 }
 
+/* Those that are there already begin to enter the session's groups. */
+static int count_helpers(struct ward_running *r, struct ward_err *err)
+{
+	const struct ward_helper *fs = &r->guard.fs, *audit = &r->guard.audit;
+	const pid_t helpers[] = {fs->pid > 0 ? fs->pid : fs->waiting,
+		r->guard.system	 ? 0
+		: audit->pid > 0 ? audit->pid
+				 : audit->waiting,
+		r->network.helper.pid, r->screen.helper.pid};
+	return ward_limits_helpers(r->limits, helpers, 4, err);
+}
+
 /*
  * wardfs-init, the writer, the file system and the network come up side by side, each started as
  * soon as it can do something; a thread waits for the disk from prepare() on, and we look at the
@@ -188,6 +200,8 @@ static int open_limits(struct ward_running *r, struct ward_err *err)
 static int bring_up(struct ward_running *r, struct ward_err *err)
 {
 	int made = open_limits(r, err);
+	if (made == 0)
+		made = count_helpers(r, err);
 	if (made == 0)
 		made = make_sandbox(r, err);
 	/* Also where that cannot be: the trail reports it. */
@@ -211,10 +225,8 @@ static int bring_up(struct ward_running *r, struct ward_err *err)
 		e = ward_mode_reach(r->confined, WARD_STAGE_READY, err);
 	if (e == 0 && ward_relay_wants_pty(r->relay))
 		ward_screen_start(&r->screen);
-	const pid_t helpers[] = {r->guard.fs.pid, r->guard.system ? 0 : r->guard.audit.pid,
-		r->network.helper.pid, r->screen.helper.pid};
 	if (e == 0)
-		e = ward_limits_helpers(r->limits, helpers, 4, err);
+		e = count_helpers(r, err);
 	return e < 0 ? e : ward_guard_wait(&r->guard, err);
 }
 
@@ -327,6 +339,8 @@ static int prove(struct ward_running *r, struct ward_err *err)
 		r->options->say(leads);
 	if (e == 0)
 		e = ward_limits_helpers_in(r->limits, err);
+	if (e == 0)
+		e = ward_limits_settle(r->limits, err);
 	return e < 0 ? WARD_EXIT_SETUP : 0;
 }
 

@@ -186,8 +186,10 @@ has "$ERR" "ask for at least mode 'docker'"
 has "$ERR" 'docker: '
 has "$ERR" 'wasm: '
 [ ! -e made ] || fail "it was started"
-# A stricter mode that works here and takes the command; it does not take every command.
+# A stricter mode that works here and takes the command; it does not take every command. Of
+# container engines none is here.
 echo 1 >x.js
+sed '/^\[container\]/d; /^engine = kata/d' ../much.policy >../host.policy
 # A stand-in, where a session cannot put one and finds it: /var/tmp, where the test lies, is empty
 # inside.
 cat >../deno.sh <<'END'
@@ -196,14 +198,17 @@ set -eu
 mount -t tmpfs tmpfs /srv
 cp /bin/true /srv/deno
 PATH=/srv:$PATH
-expect 0 "$WARDFS" risk --policy ../much.policy -- ./x.js
+for engine in runc crun runsc podman docker; do
+	at=$(command -v $engine) && mount --bind /dev/null "$(readlink -f "$at")"
+done
+expect 0 "$WARDFS" risk --policy ../host.policy -- ./x.js
 has "$OUT" '→ deno'
 has "$OUT" 'docker: '
 has "$OUT" '    14  from-project'
 # Each value of a flag once: the home is named by the session and by the policy.
 "$WARDFS" run --dry-run --json --mode deno -- ./x.js >../deno.json || fail "mode deno"
 /usr/bin/python3 "$WARD_SRC/tests/support/signed.py" once ../deno.json || fail "the flags of Deno"
-expect 125 "$WARDFS" run --policy ../much.policy -- true
+expect 125 "$WARDFS" run --policy ../host.policy -- true
 END
 unshare -m --propagation private sh ../deno.sh || fail "a stricter mode"
 expect 125 "$WARDFS" run --dry-run --policy ../much.policy -- true
@@ -212,7 +217,6 @@ has "$OUT" 'refused'
 expect 0 "$WARDFS" run --policy ../much.policy --mode restricted -- true
 # A mode that refuses the policy is passed over without a command, too, and the rows are shown. The
 # control has no network of the host.
-sed '/^\[container\]/d; /^engine = kata/d' ../much.policy >../host.policy
 printf '[network]\nmode = host\n' >>../host.policy
 got=0
 "$WARDFS" risk --policy ../host.policy >out 2>err || got=$?
@@ -222,6 +226,37 @@ grep -q '^passed over  docker: ' out || fail "docker is not passed over: $(cat o
 "$WARDFS" risk --policy ../much.policy >out || [ $? -eq 1 ] || fail "the control"
 ! grep -q '    40  host-network' out || fail "the control: $(cat out)"
 rm out err
+
+echo "--- an engine: the one that the policy names, else one with a kernel of its own"
+command -v runc >/dev/null && command -v runsc >/dev/null || skip 'no runc or runsc'
+engine_of() { # engine_of LINES: of the run, which auto picked; what it says is in ERR
+	printf '[policy]\nversion = 1\nextends = medium\nmode = auto\n%b\n' "$1" >../engine.policy
+	expect 0 "$WARDFS" run --policy ../engine.policy -- true
+	[ "$(started mode)" = "${2-docker}" ] || fail "$1: $(started mode)"
+	[ "$(started risk mode)" = "${2-docker}" ] || fail "$1: $(started risk)"
+	[ "${2-docker}" != docker ] || engine=$(started sandbox container engine)
+}
+engine_of '' restricted # the control
+for engine in runc runsc; do
+	named=$engine
+	engine_of "[container]\nengine = $named"
+	[ "$engine" = "$named" ] || fail "not $named: $engine"
+	has "$(started risk passed)" 'restricted: the policy asks for an engine'
+	has "$ERR" '→ docker'
+done
+engine_of '[auto]\nleast = docker'
+[ "$engine" = runsc ] || fail "not runsc: $engine"
+[ "$(started sandbox container own_kernel)" = true ] || fail "$(started sandbox container)"
+# gVisor cannot carry out such a rule. The next one can, and the run says what it does not have.
+engine_of '[auto]\nleast = docker\n[files]\nnoexec = *.bin'
+[ "$engine" = runc ] || fail "not runc: $engine"
+has "$ERR" "it shares the host's kernel"
+[ "$(started sandbox container own_kernel)" = false ] || fail "$(started sandbox container)"
+# Nothing less than what the policy names: refused, also where restricted would have been enough.
+printf '[policy]\nversion = 1\nmode = auto\n[container]\nengine = kata\n' >../engine.policy
+expect 125 "$WARDFS" run --policy ../engine.policy -- touch made
+has "$ERR" 'kata is not supported'
+[ ! -e made ] || fail 'it was started'
 
 echo "--- what an agent leaves in the place of a script costs what a new script costs"
 mkdir -p out dir

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An upgrade of the Debian package while a session runs: the session goes on with the old programs,
 # the next one has the new ones. Then a removal and a purge, and what each of them leaves.
+# plain
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/lib.sh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes, limits, fills and removes the control groups of one session. */
-#include "enforcer/hostd/keeper.h"
+#include "enforcer/hostd/group_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 #include "enforcer/base/out.h"
-#include "enforcer/hostd/keeper_rights.h"
+#include "enforcer/hostd/group_rights.h"
 #include "enforcer/hostd/member.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/ipc/host.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes from a process that makes control groups what it does not need. */
-#include "enforcer/hostd/keeper_rights.h"
+#include "enforcer/hostd/group_rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
