@@ -85,17 +85,47 @@ static int own_kernel(struct ward_container *c, const char *const *global)
 	return r == 0 ? PUT(c->exec_argv, "exec", "--user", "0:0") : r;
 }
 
+/* The words about a flag, as runsc lists flags: "  -NAME …", and the lines up to the next one. */
+static const char *about(const char *text, const char *name, size_t *ret_len)
+{
+	const size_t len = strlen(name);
+	for (const char *s = text; (s = strstr(s, "  -")); s += 3) {
+		if ((s != text && s[-1] != '\n') || strncmp(s + 3, name, len) != 0 ||
+			!strchr(" \t\n", s[3 + len]))
+			continue;
+		const char *end = strstr(s + 3, "\n  -");
+		*ret_len = end ? (size_t)(end - s) : strlen(s);
+		return s;
+	}
+	*ret_len = 0;
+	return NULL;
+}
+
 /*
  * Network and files are the session's, so its own layers for them stay off: sockets are those of
- * our network namespace, and what the host changes in a tree shows. The platform ptrace needs no
- * virtualisation.
+ * our network namespace, and what the host changes in a tree shows. No platform with virtualisation
+ * is taken. Since 2023 runsc has systrap, which is faster than ptrace; it opens files in the kernel
+ * that the command talks to (directfs), where before the gofer did, which holds less; and it puts
+ * an overlay of its own on what may be written to.
  */
 int ward_container_runsc(struct ward_container *c, const struct ward_sandbox_spec *spec)
 {
-	static const char *const global[] = {"--root", STATE "/runsc", "--log", LOG, "--log-format",
-		"json", "--rootless", "--ignore-cgroups", "--platform=ptrace", "--network=host",
+	const char *global[20] = {"--root", STATE "/runsc", "--log", LOG, "--log-format", "json",
+		"--rootless", "--ignore-cgroups", "--platform=ptrace", "--network=host",
 		"--file-access=shared", "--file-access-mounts=shared", NULL};
+	const char *text = ward_buf_str(&c->offers);
+	size_t len = 0, n = 12;
+	const char *platform = about(text, "platform", &len);
 	(void)spec;
+	c->engine.platform = "ptrace";
+	if (platform && memmem(platform, len, "systrap", strlen("systrap"))) {
+		c->engine.platform = "systrap";
+		global[8] = "--platform=systrap";
+		if (about(text, "overlay2", &len))
+			global[n++] = "--overlay2=none";
+	}
+	if (about(text, "directfs", &len))
+		global[n++] = "--directfs=false";
 	return own_kernel(c, global);
 }
 

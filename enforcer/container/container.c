@@ -28,6 +28,24 @@ static int find_cgroup(const char **ret, struct ward_err *err)
 		"/sys/fs/cgroup/unified");
 }
 
+static int ask(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
+	struct ward_container *c, struct ward_err *err)
+{
+	const struct ward_engine_question q = {.program = f->program,
+		.dev = f->dev,
+		.ino = f->ino,
+		.word = f->engine->asks,
+		.errors = true,
+		.uid = spec->owner_uid,
+		.gid = spec->owner_gid};
+	int r = q.word ? ward_engine_ask(&q, &c->offers) : 0;
+	return r < 0 ? ward_err_set(err, -ENOTSUP,
+			       "the engine %s does not say what it offers (%s %s: %s); fix: reinstall "
+			       "it, or --engine runc",
+			       f->engine->word, f->program, q.word, strerror(-r))
+		     : 0;
+}
+
 int ward_container_make(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
 	struct ward_container **ret, struct ward_err *err)
 {
@@ -47,6 +65,11 @@ int ward_container_make(const struct ward_engine_found *f, const struct ward_san
 		.no_probes = f->engine->no_probes,
 		.argv = c->argv,
 		.exec_argv = f->engine->own_kernel ? c->exec_argv : NULL};
+	r = ask(f, spec, c, err);
+	if (r < 0) {
+		ward_container_free(c);
+		return r;
+	}
 	r = f->engine->make(c, spec);
 	/* Engines that manage containers write one of their own. */
 	if (r == 0 && !f->engine->how) {
@@ -67,7 +90,9 @@ void ward_container_free(struct ward_container *c)
 		free(c->argv[i]);
 		free(c->exec_argv[i]);
 	}
-	if (c)
+	if (c) {
+		ward_buf_clear(&c->offers);
 		free(c->config);
+	}
 	free(c);
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/err.h"
 #include "enforcer/sandbox/sandbox.h"
 
@@ -60,16 +61,34 @@ int ward_engine_locate(const struct ward_engine *e, struct ward_engine_found *re
 	struct ward_err *err) ward_must_check;
 void ward_engine_found_clear(struct ward_engine_found *f);
 
+/* A word for the program of an engine to answer about itself. */
+struct ward_engine_question {
+	const char *program; /* host path, of an engine that was found */
+	dev_t dev;	     /* of it: refused if it is another file by now */
+	ino_t ino;	     /* 0: any */
+	const char *word;
+	bool errors; /* what it prints as errors is part of the answer */
+	uid_t uid;   /* who it runs as if root asks */
+	gid_t gid;
+};
+/*
+ * Appends what it prints. It runs in "/", with no variable but PATH, for 10 seconds at most.
+ * -ETIMEDOUT; -ENOEXEC: it failed; -EFBIG; -ESTALE; or what starting it fails with.
+ */
+int ward_engine_ask(const struct ward_engine_question *q, struct ward_buf *ret) ward_must_check;
+
 /* The configuration of an engine, and the memory behind it. */
 struct ward_container {
 	struct ward_sandbox_engine engine;
 	char *config;
 	struct ward_sandbox_engine_file files[4]; /* the last one has no name */
 	char *argv[48], *exec_argv[48];		  /* owned strings */
+	struct ward_buf offers;			  /* what the program says that it offers */
 };
 /*
  * Of spec the descriptors, ids, trees and labels count. *ret is the caller's:
- * ward_container_free(). -ENOTSUP: the host lacks something, with the fix.
+ * ward_container_free(). Asks the program what it offers, if the engine has versions that differ.
+ * -ENOTSUP: the host lacks something, or the program does not answer, with the fix.
  */
 int ward_container_make(const struct ward_engine_found *f, const struct ward_sandbox_spec *spec,
 	struct ward_container **ret, struct ward_err *err) ward_must_check;

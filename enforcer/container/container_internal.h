@@ -14,6 +14,7 @@ struct ward_engine {
 	const char *why;      /* NULL: it can be started */
 	const char *instead;  /* for why; NULL: nothing */
 	ward_container_fn make;
+	const char *asks; /* the word that lists what it offers; NULL: every version is alike */
 	bool own_kernel;
 	const char *lacks[6]; /* ward_engine_lacks() */
 	const char *package;  /* of Debian, if it has another name */

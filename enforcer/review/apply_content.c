@@ -11,11 +11,14 @@
 #include <stdlib.h>
 
 #include "enforcer/base/cleanup.h"
+#include "enforcer/review/early.h"
 #include "enforcer/review/shares.h"
 
 #define TOGETHER 2048U
 /* With fewer files a thread costs more than it saves. */
 #define EACH 32U
+/* With fewer changes, nothing is brought to disk before all is written. */
+#define EARLY 4096U
 
 struct batch {
 	struct ward_applying *w;
@@ -41,7 +44,7 @@ static void do_share(void *arg, unsigned k)
 static void do_batch(struct batch *b, void (*fn)(struct ward_one *o, struct ward_one_look *look))
 {
 	b->fn = fn;
-	b->shares = ward_shares_count(b->n, EACH);
+	b->shares = ward_shares_count(b->n, EACH, 1);
 	for (unsigned k = 0; k < b->shares; k++) {
 		b->of[k] = *b->w;
 		b->of[k].shared = true;
@@ -91,6 +94,9 @@ int ward_apply_content_write(struct ward_applying *w, const bool *wanted)
 		return -ENOMEM;
 	b->w = w;
 	ward_apply_links_know(w);
+	struct ward_early early = {.runs = false};
+	if (!w->a->dry && c->n >= EARLY)
+		ward_early_begin(&early, w->a->roots, w->undo);
 	for (size_t i = 0; i < c->n;) {
 		for (b->n = 0; i < c->n && b->n < TOGETHER; i++)
 			if (wanted[i] && ward_apply_has_content(&c->v[i])) {
@@ -103,9 +109,11 @@ int ward_apply_content_write(struct ward_applying *w, const bool *wanted)
 		ward_undo_log_hold(&w->log, false);
 		ward_undo_log_hold(&w->log, true);
 		do_batch(b, make_ready);
+		if (early.runs)
+			ward_early_more(&early);
 	}
 	ward_undo_log_hold(&w->log, false);
-	return 0;
+	return ward_early_end(&early);
 }
 
 void ward_apply_content_put(struct ward_applying *w, unsigned order)

@@ -70,7 +70,7 @@ static void digest_share(void *arg, unsigned k)
 static int digest_contents(int dir_fd, struct ward_review_changes *c, struct ward_err *err)
 {
 	struct digesting d = {
-		.dir_fd = dir_fd, .c = c, .shares = ward_shares_count(c->n, CHANGES_EACH)};
+		.dir_fd = dir_fd, .c = c, .shares = ward_shares_count(c->n, CHANGES_EACH, 1)};
 	ward_shares_run(d.shares, digest_share, &d);
 	for (unsigned k = 0; k < d.shares; k++)
 		if (d.error[k])

@@ -13,11 +13,12 @@ struct share {
 	bool runs;
 };
 
-unsigned ward_shares_count(size_t n, size_t each)
+unsigned ward_shares_count(size_t n, size_t each, unsigned waiting)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const size_t most = cpus > (long)waiting ? (size_t)cpus : waiting;
 	size_t shares = n / each + 1;
-	shares = cpus > 0 && shares > (size_t)cpus ? (size_t)cpus : shares;
+	shares = shares > most ? most : shares;
 	return shares > WARD_SHARES_MAX ? WARD_SHARES_MAX : (unsigned)shares;
 }
 

@@ -8,9 +8,10 @@
 
 /*
  * In how many shares n files are worked on: 1 to WARD_SHARES_MAX, no more than there are
- * processors. each: with fewer files, a thread costs more than it saves.
+ * processors, or than `waiting`: so many threads can wait for the disk. each: with fewer files, a
+ * thread costs more than it saves.
  */
-unsigned ward_shares_count(size_t n, size_t each);
+unsigned ward_shares_count(size_t n, size_t each, unsigned waiting);
 /* Where share k of so many begins; where the one before it ends. */
 size_t ward_shares_at(size_t n, unsigned shares, unsigned k);
 /*

@@ -13,6 +13,8 @@
 #define TOGETHER 2048U
 /* With fewer files a thread costs more than it saves. */
 #define EACH 32U
+/* The removal of a file can wait until the disk has its blocks back (a mount with `discard`). */
+#define WAITING 4U
 
 struct batch {
 	struct ward_undoing *w;
@@ -52,7 +54,7 @@ void ward_back_content(struct ward_undoing *w, const bool *wanted, size_t low, s
 			w->u->ends[i - 1] == WARD_APPLY_NONE)
 			b->which[b->n++] = i - 1;
 	*high = i;
-	b->shares = ward_shares_count(b->n, EACH);
+	b->shares = ward_shares_count(b->n, EACH, WAITING);
 	for (unsigned k = 0; k < b->shares; k++) {
 		b->of[k] = *w;
 		b->of[k].shared = true;

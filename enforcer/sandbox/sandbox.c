@@ -519,6 +519,7 @@ int ward_sandbox_begin(
 	/* Root reads what it executes, and in a container its owner does. */
 	sb->tells = sb->listen_execs && !sb->root && !spec->engine;
 	sb->no_probes = spec->engine ? spec->engine->no_probes : 0;
+	sb->facts.platform = spec->engine ? spec->engine->platform : NULL;
 	sb->zero = spec->engine && spec->engine->how & WARD_SANDBOX_ENGINE_ZERO;
 	sb->wants_wire = spec->net == WARD_SANDBOX_NET_WIRE;
 	sb->agent_uid = spec->agent_uid;

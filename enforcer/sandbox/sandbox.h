@@ -142,7 +142,8 @@ struct ward_sandbox_engine {
 	/* The container has a kernel of its own: argv runs until the container ends, and this
 	 * stands before each further command. NULL: pid 1 is the container's, and starts them. */
 	char *const *exec_argv;
-	uint32_t no_probes; /* set of 1 << enum ward_probe that say nothing about such a kernel */
+	const char *platform; /* what such a kernel runs on, static; NULL: nothing to tell */
+	uint32_t no_probes;   /* set of 1 << enum ward_probe that say nothing about such a kernel */
 };
 #define WARD_SANDBOX_ENGINE_PROGRAM "/engine"
 #define WARD_SANDBOX_ENGINE_VIEW "/view"
@@ -395,6 +396,7 @@ struct ward_sandbox_facts {
 	bool groups_kept;      /* rootless: supplementary groups cannot be dropped */
 	bool keyring;	       /* own session keyring; false: a kernel without keys */
 	bool userns_closed;    /* user.max_user_namespaces is 0 inside */
+	const char *platform;  /* of the engine (struct ward_sandbox_engine), or NULL */
 	bool sockets_shut;     /* no socket of another user answers in what shows of the host */
 };
 void ward_sandbox_get_facts(const struct ward_sandbox *sb, struct ward_sandbox_facts *ret);

@@ -17,6 +17,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "fs/kernel/overlay_layers.h"
 #include "fs/review/review.h"
 
 /*
@@ -76,7 +77,9 @@ int ward_backing_init(struct ward_fs_tree *tree, struct ward_err *err)
 	tree->mnt_id = stx.stx_mask & STATX_MNT_ID ? stx.stx_mnt_id : 0;
 	tree->type = (uint32_t)fs.f_type;
 	tree->local = is_local(tree->type);
-	return 0;
+	return fs.f_type == OVERLAYFS_SUPER_MAGIC && !tree->files
+		       ? ward_overlay_layers_check(tree, err)
+		       : 0;
 }
 
 /* Is it on another mount than the tree's? */

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,10 +364,73 @@ static int try_room(struct ward_review *rv, uint64_t bytes)
 }
 
 /*
+ * Of files that are the host's again: the host may have changed them since, so the next change
+ * begins with what they have then. Each removal frees blocks, which can wait for the disk (a mount
+ * with `discard`). So threads of their own do that.
+ */
+#define DROPPERS 4U
+/* With fewer files, a thread costs more than it saves. */
+#define DROPS_EACH 32U
+struct bases {
+	struct ward_review *rv;
+	const struct ward_review_file **v; /* owned */
+	size_t n;
+	atomic_size_t next;
+	pthread_t threads[DROPPERS];
+	unsigned n_threads;
+};
+
+static void bases_free(struct bases *d)
+{
+	free(d->v);
+}
+
+static void *drop_bases(void *arg)
+{
+	struct bases *d = arg;
+	char name[WARD_REVIEW_NAME];
+
+	for (size_t i; (i = atomic_fetch_add(&d->next, 1)) < d->n;) {
+		ward_review_object_name(d->v[i], name);
+		ward_review_base_drop(d->rv, name);
+	}
+	return NULL;
+}
+
+static void begin_drops(struct bases *d)
+{
+	while (d->n_threads < DROPPERS && d->n / DROPS_EACH > d->n_threads &&
+		pthread_create(&d->threads[d->n_threads], NULL, drop_bases, d) == 0)
+		d->n_threads++;
+}
+
+static void end_drops(struct bases *d)
+{
+	drop_bases(d);
+	while (d->n_threads)
+		pthread_join(d->threads[--d->n_threads], NULL);
+}
+
+static int find_bases(const struct back *b, uint32_t before, size_t n, struct bases *ret)
+{
+	*ret = (struct bases){.rv = b->rv, .v = calloc(n + 1, sizeof(*ret->v))};
+	if (!ret->v)
+		return -ENOMEM;
+	for (const struct ward_review_file *f = b->rv->all; f; f = f->all_next) {
+		const struct ward_review_kept *k = kept_then(b, f, before);
+
+		if (k && k->lower)
+			ret->v[ret->n++] = f;
+	}
+	return 0;
+}
+
+/*
  * All that takes room, before the journal says that it is done: a full disk changes nothing. The
  * journal has room for the line that ends it.
  */
-static int prepare_all(struct back *b, uint32_t before, struct ward_back_done *ret)
+static int prepare_all(
+	struct back *b, uint32_t before, struct bases *ret_bases, struct ward_back_done *ret)
 {
 	uint64_t bytes = 0;
 	size_t n = 0;
@@ -382,17 +447,21 @@ static int prepare_all(struct back *b, uint32_t before, struct ward_back_done *r
 	if (!ret->files)
 		return -ENOMEM;
 	if (r == 0)
+		r = find_bases(b, before, n, ret_bases);
+	if (r == 0)
 		r = try_room(b->rv, bytes + n * END_OF_FILE + END_ROOM);
 	return r == 0 ? ward_review_reserve(b->rv, n * END_OF_FILE + END_ROOM) : r;
 }
 
 /* Contents, and the line that ends it. 0, or why not all of it is as it was then: that stays as it
  * is now. */
-static int restore_all(struct back *b, uint32_t before, struct ward_back_done *ret)
+static int restore_all(
+	struct back *b, uint32_t before, struct bases *bases, struct ward_back_done *ret)
 {
 	ward_cleanup(ward_buf_clear) struct ward_buf line = WARD_BUF_INIT;
 	int r = 0, e;
 
+	begin_drops(bases);
 	for (struct ward_review_file *f = b->rv->all; f; f = f->all_next) {
 		const struct ward_review_kept *k = kept_then(b, f, before);
 
@@ -404,6 +473,7 @@ static int restore_all(struct back *b, uint32_t before, struct ward_back_done *r
 		r = r < 0 ? r : e;
 		ret->files[ret->n_files++] = f->id;
 	}
+	end_drops(bases);
 	ward_buf_puts(&line, "D;");
 	e = ward_review_write(b->rv, &line);
 	/* Contents that change from now on are to count. */
@@ -455,12 +525,13 @@ static int do_back(struct back *b, const struct ward_step_asked *asked, struct w
 {
 	const struct ward_step_asked self = {.kind = WARD_STEP_BACK, .uid = asked->uid};
 	struct ward_steps_all *s = &b->rv->steps;
+	ward_cleanup(bases_free) struct bases bases = {.v = NULL};
 	uint32_t before = 0;
 	int r = ward_steps_mark_locked(b->rv, &self, b->to, &before, b->err);
 
 	if (r < 0)
 		return r;
-	r = prepare_all(b, before, ret);
+	r = prepare_all(b, before, &bases, ret);
 	if (r < 0) {
 		(void)!ward_steps_give_up_last(b->rv);
 		return ward_err_sys(b->err, r, "the step back");
@@ -485,7 +556,7 @@ static int do_back(struct back *b, const struct ward_step_asked *asked, struct w
 	for (size_t i = 0; i < b->n; i++)
 		if (!i || b->nets[i].dir != b->nets[i - 1].dir)
 			touch(b->rv, b->nets[i].dir);
-	r = restore_all(b, before, ret);
+	r = restore_all(b, before, &bases, ret);
 	return r < 0 ? ward_err_sys(b->err, -EIO,
 			       "the names are as they were, but the content of some files is not: "
 			       "%s. Step %u has what was there",

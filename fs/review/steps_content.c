@@ -151,13 +151,9 @@ static int restore_lower(
 {
 	ward_cleanup_fd int lower = -1;
 	const bool there = !f->no_object;
-	char kept[WARD_REVIEW_NAME];
 	struct statx base;
 	int r = 0;
 
-	/* The host may have changed it since: the next change begins with what it has then. */
-	ward_review_object_name(f, kept);
-	ward_review_base_drop(rv, kept);
 	if (there && in_place(rv, f) && ward_review_open_lower(rv, f, O_PATH, &lower) == 0 &&
 		ward_review_statx(lower, "", &base) == 0) {
 		r = keep_now(rv, f, before, true);

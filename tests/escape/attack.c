@@ -4,6 +4,11 @@
  * succeeded, 1 and the name of the errno if it was refused, 2 if the attempt itself is wrong. The
  * same attempt is made where it is allowed: a test that finds it refused there proves nothing.
  */
+/* Before <linux/vm_sockets.h>, which does not include it everywhere. */
+#include <sys/socket.h>
+
+#include <linux/vm_sockets.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -13,7 +18,6 @@
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
 #include <sched.h>
@@ -30,7 +34,6 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -8,10 +8,13 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/container/container.h"
+#include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
 static void compare(char *const *argv, const char *want)
@@ -41,13 +44,6 @@ static const struct row {
 		"--log-format json run --detach --no-new-keyring --preserve-fds=N --bundle /bundle "
 		"session",
 		NULL},
-	{"runsc", "/usr/bin/runsc",
-		"/engine/runsc --root /state/runsc --log /state/log --log-format json --rootless "
-		"--ignore-cgroups --platform=ptrace --network=host --file-access=shared "
-		"--file-access-mounts=shared run --bundle /bundle session",
-		"/engine/runsc --root /state/runsc --log /state/log --log-format json --rootless "
-		"--ignore-cgroups --platform=ptrace --network=host --file-access=shared "
-		"--file-access-mounts=shared exec --user 0:0"},
 	{"kata", "/opt/kata/bin/kata-runtime",
 		"/engine/kata-runtime --root /state/kata --log /state/log --log-format json run "
 		"--bundle /bundle session",
@@ -118,6 +114,87 @@ START_TEST(command_line)
 }
 END_TEST
 
+#define RUNSC                                                                                      \
+	"/engine/runsc --root /state/runsc --log /state/log --log-format json --rootless "         \
+	"--ignore-cgroups --platform="
+#define SHARED " --network=host --file-access=shared --file-access-mounts=shared "
+
+/* Pretending ones: what they do when they are asked for their flags, and what they are told then.
+ * line NULL: nothing is, since the answer fails with `why`. */
+static const struct {
+	const char *script, *platform, *line, *why;
+} runscs[] = {
+	/* As in Debian 12: the list is on the error output, and the other words mislead. */
+	{"[ \"$*\" = flags ] && cat >&2 <<E\n"
+	 "  -overlay2 value\n    	wrap mounts with overlayfs.\n"
+	 "  -platform string\n    	which platform: ptrace (default), kvm.\n"
+	 "  -platform_device_path string\n    	not of systrap, directfs\nE\n",
+		"ptrace", RUNSC "ptrace" SHARED, NULL},
+	{"[ \"$*\" = flags ] && cat <<E\n  -directfs\n    	access files directly\n"
+	 "  -overlay2 value\n    	wrap mounts. (default root:self)\n"
+	 "  -platform string\n    	which platform: systrap (default), ptrace, kvm.\nE\n",
+		"systrap", RUNSC "systrap" SHARED "--overlay2=none --directfs=false ", NULL},
+	/* In between: systrap without the others. No variable and no directory of ours. */
+	{"[ -z \"$HOME\" ] && [ \"$PWD\" = / ] && echo '  -platform string systrap'\n", "systrap",
+		RUNSC "systrap" SHARED, NULL},
+	{"exit 3\n", NULL, NULL, "Exec format error"},
+	{"exec head -c 999999 /dev/zero\n", NULL, NULL, "File too large"},
+	{"sleep 999\n", NULL, NULL, "timed out"},
+};
+
+/* The newest platform that this one offers; one that does not answer is not started. */
+START_TEST(platform)
+{
+	char *dir = scratch_make(), program[512];
+	struct ward_err err = WARD_ERR_INIT;
+	struct ward_container *c = NULL;
+	const struct ward_sandbox_spec spec = {
+		.session = "s", .owner_uid = geteuid(), .owner_gid = getegid()};
+	snprintf(program, sizeof(program), "%s/runsc", dir);
+	FILE *f = fopen(program, "we");
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "#!/bin/sh\n%s", runscs[_i].script);
+	ck_assert_int_eq(fchmod(fileno(f), 0755), 0);
+	ck_assert_int_eq(fclose(f), 0);
+	const struct ward_engine_found found = {
+		.engine = ward_engine_find("runsc"), .program = program};
+	int r = ward_container_make(&found, &spec, &c, &err);
+	if (runscs[_i].line) {
+		char want[512];
+		ck_assert_msg(r == 0, "%s", err.text);
+		ck_assert_str_eq(c->engine.platform, runscs[_i].platform);
+		snprintf(want, sizeof(want), "%srun --bundle /bundle session", runscs[_i].line);
+		compare(c->engine.argv, want);
+		snprintf(want, sizeof(want), "%sexec --user 0:0", runscs[_i].line);
+		compare(c->engine.exec_argv, want);
+		ck_assert(ward_engine_own_kernel(found.engine));
+		ward_container_free(c);
+	} else {
+		ck_assert_int_eq(r, -ENOTSUP);
+		ck_assert_ptr_nonnull(strstr(err.text, "does not say what it offers"));
+		ck_assert_msg(strstr(err.text, runscs[_i].why) != NULL, "%s", err.text);
+	}
+	scratch_remove(dir);
+}
+END_TEST
+
+/* What the owner can change, root executes as the owner; another file is not executed. */
+START_TEST(asked_as_the_owner)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
+	struct ward_engine_question q = {
+		.program = "/usr/bin/id", .word = "-u", .uid = 4711, .gid = 4711};
+	ck_assert_int_eq(ward_engine_ask(&q, &said), 0);
+	ck_assert_str_eq(ward_buf_str(&said), geteuid() == 0 ? "4711\n" : ward_buf_str(&said));
+	ward_buf_clear(&said);
+	q.uid = q.gid = 0;
+	ck_assert_int_eq(ward_engine_ask(&q, &said), 0);
+	ck_assert_str_eq(ward_buf_str(&said), geteuid() == 0 ? "0\n" : ward_buf_str(&said));
+	q.ino = 1;
+	ck_assert_int_eq(ward_engine_ask(&q, &said), -ESTALE);
+}
+END_TEST
+
 /* Those that nobody may start say why, also where the program is there; the others say nothing. */
 START_TEST(not_started)
 {
@@ -141,7 +218,10 @@ int main(void)
 	Suite *s = suite_create("container");
 	TCase *t = tcase_create("engines");
 	tcase_add_loop_test(t, command_line, 0, sizeof(rows) / sizeof(*rows));
+	tcase_add_loop_test(t, platform, 0, sizeof(runscs) / sizeof(*runscs));
+	tcase_add_test(t, asked_as_the_owner);
 	tcase_add_test(t, not_started);
+	tcase_set_timeout(t, 120);
 	suite_add_tcase(s, t);
 	return suite_run(s);
 }

@@ -291,7 +291,11 @@ static void compile(const char *text, struct ward_buf *bpf)
 
 START_TEST(filter_shipped)
 {
-	static const struct {
+	/* On other architectures it is a number that no list has. */
+	const uint32_t x32_call = seccomp_arch_native() == SCMP_ARCH_X86_64
+					  ? SECCOMP_RET_KILL_PROCESS
+					  : ERRNO(ENOSYS);
+	const struct {
 		int nr;
 		uint64_t a0, a1, a2;
 		uint32_t want;
@@ -323,7 +327,7 @@ START_TEST(filter_shipped)
 		{462, 0, 0, 0, SECCOMP_RET_ALLOW}, /* mseal */
 		{457, 0, 0, 0, ERRNO(EPERM)},	   /* statmount */
 		{470, 0, 0, 0, ERRNO(ENOSYS)}, {1023, 0, 0, 0, ERRNO(ENOSYS)},
-		{-1, 0, 0, 0, SECCOMP_RET_KILL_PROCESS}, /* carries the x32 bit */
+		{-1, 0, 0, 0, x32_call}, /* carries the x32 bit */
 	};
 	ward_cleanup(ward_buf_clear) struct ward_buf bpf = WARD_BUF_INIT;
 	struct ward_seccomp_filter shipped = ward_seccomp_command(WARD_SECCOMP_DEFAULT);
@@ -339,7 +343,7 @@ START_TEST(filter_shipped)
 		ck_assert_uint_eq(run_filter(&bpf, &d), SECCOMP_RET_KILL_PROCESS);
 	}
 	struct seccomp_data x32 = request((int)(0x40000000U | SYS_read), 0, 0, 0);
-	ck_assert_uint_eq(run_filter(&bpf, &x32), SECCOMP_RET_KILL_PROCESS);
+	ck_assert_uint_eq(run_filter(&bpf, &x32), x32_call);
 	ward_buf_clear(&bpf);
 	shipped = ward_seccomp_init();
 	ward_buf_add(&bpf, shipped.bpf, shipped.len);
@@ -362,7 +366,7 @@ static uint32_t wanted(const char *action)
 /* Every number of every line of each shipped list gives what its line says. */
 START_TEST(filter_all_lines)
 {
-	static const unsigned least[] = {[WARD_SECCOMP_NO_EXEC] = 2,
+	static const unsigned least[] = {[WARD_SECCOMP_NO_EXEC] = 1, /* arm64 has no uselib(2) */
 		[WARD_SECCOMP_STRICT] = 35,
 		[WARD_SECCOMP_DEFAULT] = 280};
 	const char *name = ward_seccomp_name((enum ward_seccomp)_i);

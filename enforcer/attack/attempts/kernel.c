@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the kernel from which a way out begins: mounts, namespaces, ids, and rare interfaces. */
+/* Before <linux/vm_sockets.h>, which does not include it everywhere. */
+#include <sys/socket.h>
+
+#include <linux/vm_sockets.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -10,7 +15,6 @@
 #include <linux/perf_event.h>
 #include <linux/reboot.h>
 #include <linux/sched.h>
-#include <linux/vm_sockets.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +23,6 @@
 #include <sys/mount.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>

@@ -2,77 +2,30 @@
 /* Which container engines this host has: where, which version, and what wardfs can use each for. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
-#include "enforcer/base/fd.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/container/container.h"
 
-/* `--version` reads nothing, so a program that takes longer hangs. */
-#define VERSION_MS 10000
 #define VERSION_MAX 48
-
-static void child(const char *program, int out)
-{
-	char *argv[] = {(char *)(uintptr_t)program, (char[]){"--version"}, NULL};
-	char *envp[] = {(char[]){"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, NULL};
-	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int from[] = {null, out, null}, to[] = {0, 1, 2};
-	if (null < 0 || chdir("/") < 0 || ward_fd_inherit(from, to, 3) < 0)
-		_exit(127);
-	execve(program, argv, envp);
-	_exit(127);
-}
-
-/* What it prints, cut to max - 1 bytes. A negative errno; -ENOEXEC: it failed. */
-static int ask(const char *program, char *ret, size_t max)
-{
-	int p[2];
-	int status = 0;
-	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0)
-		return -errno;
-	ward_cleanup_fd int ours = p[0];
-	pid_t pid = fork();
-	if (pid == 0)
-		child(program, p[1]);
-	close(p[1]);
-	if (pid < 0)
-		return -errno;
-	/* Its answer fits into a pipe, or it is no answer. */
-	ward_cleanup_fd int pidfd = pidfd_open(pid, 0);
-	struct pollfd end = {.fd = pidfd, .events = POLLIN};
-	const bool late = pidfd < 0 || poll(&end, 1, VERSION_MS) <= 0;
-	if (late)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (late)
-		return -ETIMEDOUT;
-	const ssize_t n =
-		WIFEXITED(status) && WEXITSTATUS(status) == 0 ? read(ours, ret, max - 1) : -1;
-	if (n < 0)
-		return -ENOEXEC;
-	ret[n] = '\0';
-	return 0;
-}
 
 /* "runc version 1.1.5+ds1", "Docker version 20.10.24, build 1", "kata-runtime  : 3.2.0": what is
  * behind the last of these words. */
 static int version(const char *program, char ret[VERSION_MAX])
 {
+	ward_cleanup(ward_buf_clear) struct ward_buf said = WARD_BUF_INIT;
 	char text[256];
-	int r = ask(program, text, sizeof(text));
+	const struct ward_engine_question q = {
+		.program = program, .word = "--version", .uid = geteuid(), .gid = getegid()};
+	int r = ward_engine_ask(&q, &said);
 	if (r < 0)
 		return r;
-	text[strcspn(text, "\n")] = '\0';
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(ward_buf_str(&said), "\n"),
+		ward_buf_str(&said));
 	const char *at = strstr(text, "version ");
 	at = at ? at + strlen("version ") : strchr(text, ':');
 	at = at ? at + strspn(at, ": ") : "";

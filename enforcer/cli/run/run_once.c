@@ -431,6 +431,15 @@ static void say_notes(const struct prepared *p, const struct ward_run_notes *not
 		ward_say(notes->anchor);
 }
 
+/* Whoever took a prepared session waits for no more than this. */
+static void tell_taker(
+	void *user, int status, const struct ward_run_notes *notes, const struct ward_err *err)
+{
+	const struct prepared *p = user;
+	say_notes(p, notes, status, err);
+	ward_run_warm_ended(p->o.prepared, status);
+}
+
 int ward_run_once(const struct ward_run_options *o, char *const *argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
@@ -469,8 +478,11 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	}
 	if (o->prepared && !ward_run_prepare_wanted(&p.plan, &p.o, is_agent(&p.agent)))
 		return 0;
-	if (o->prepared)
+	if (o->prepared) {
 		p.o.say = ward_run_prepare_says();
+		p.o.over = tell_taker;
+		p.o.over_user = &p;
+	}
 	if (!p.said)
 		say_first(&p.plan, p.o.policy);
 	say_kept(&p.plan);
@@ -479,10 +491,8 @@ int ward_run_once(const struct ward_run_options *o, char *const *argv)
 	int status = ward_run(&p.plan, &p.o, &notes, &err);
 	if (o->ran && notes.session)
 		snprintf(o->ran, WARD_SESSION_NAME_MAX + 1, "%s", notes.session);
-	say_notes(&p, &notes, status, &err);
-	/* Whoever took a prepared session waits for no more than this. */
-	if (o->prepared)
-		ward_run_warm_ended(o->prepared, status);
+	if (!o->prepared)
+		say_notes(&p, &notes, status, &err);
 	ward_run_index(p.plan.state, notes.session);
 	return status;
 }

@@ -26,5 +26,6 @@ bool ward_run_prepare_wanted(
 	const struct ward_run_plan *p, const struct ward_run_options *o, bool agent);
 /* In it: collects what is to be said, for whoever takes the session. */
 void (*ward_run_prepare_says(void))(const char *text);
-/* In it, at the very end: tells whoever took the session the exit status. */
+/* In it, when all but the control groups is closed: tells whoever took the session the exit status.
+ */
 void ward_run_warm_ended(struct ward_prepared *p, int status);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,12 +52,53 @@ int ward_limits_helpers(struct ward_limits *l, const pid_t *pids, size_t n, stru
 	return r < 0 ? ward_err_sys(err, r, "thread") : 0;
 }
 
+static int in_session(pid_t sid, pid_t from, pid_t to, pid_t ret[CHILDREN_MAX], int n)
+{
+	for (pid_t pid = from; pid <= to && n < CHILDREN_MAX; pid++)
+		if (getsid(pid) == sid)
+			ret[n++] = pid;
+	return n;
+}
+
+static int read_pid(const char *file, const char *format, pid_t *ret)
+{
+	char text[256];
+	ward_cleanup_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (len < 0)
+		return -errno;
+	text[len] = '\0';
+	return sscanf(text, format, ret) == 1 ? 0 : -EINVAL;
+}
+
+/*
+ * The same where /proc is mounted with hidepid= and does not show helpers, since nobody may trace
+ * them. Each helper leads a session of processes (helper.c), and getsid(2) hides nothing. The
+ * kernel gives out ids in a circle: those behind the helper's, up to the last one.
+ */
+static int hidden_children(pid_t pid, pid_t ret[CHILDREN_MAX])
+{
+	pid_t last, max;
+	int r = kill(pid, 0) < 0 ? -errno : 0;
+	if (r == 0)
+		r = read_pid("/proc/loadavg", "%*s %*s %*s %*s %d", &last);
+	if (r == 0)
+		r = read_pid("/proc/sys/kernel/pid_max", "%d", &max);
+	if (r < 0)
+		return r;
+	if (last >= pid)
+		return in_session(pid, pid + 1, last, ret, 0);
+	return in_session(pid, 1, last, ret, in_session(pid, pid + 1, max, ret, 0));
+}
+
 /* What the only thread of pid has started (proc(5)). */
 static int children(pid_t pid, pid_t ret[CHILDREN_MAX])
 {
 	char text[1024];
 	snprintf(text, sizeof(text), "/proc/%d/task/%d/children", (int)pid, (int)pid);
 	ward_cleanup_fd int fd = open(text, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && (errno == EPERM || errno == EACCES || errno == ENOENT))
+		return hidden_children(pid, ret);
 	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (len < 0)
 		return -errno;

@@ -22,7 +22,8 @@ struct ward_strs {
 	size_t n;
 };
 
-struct ward_prepared; /* run/run_warm.h */
+struct ward_prepared;  /* run/run_warm.h */
+struct ward_run_notes; /* run/run.h */
 
 /* As the command line gives them; all borrowed. */
 struct ward_run_options {
@@ -54,6 +55,11 @@ struct ward_run_options {
 	int keep_fd; /* with keep: gets the command's status as an int, when we let go of it */
 	struct ward_prepared *prepared;	     /* waits for its command (run/run_warm.h), or NULL */
 	void (*say_taken)(const char *text); /* with prepared: as say, once it was taken */
+	/* With prepared, or NULL: called when all but the control groups is closed. Whoever took
+	 * the session need not wait for those. err->code == 0: nothing to say. */
+	void (*over)(void *user, int status, const struct ward_run_notes *notes,
+		const struct ward_err *err);
+	void *over_user;
 	struct ward_strs labels;	/* KEY=VALUE, of the session (records/session_about.h) */
 	struct ward_strs tokens;	/* texts of tokens (grants/grant_token.h) */
 	struct ward_strs allow_missing; /* names of guarantees (enforcer/modes/table/mode.h) */

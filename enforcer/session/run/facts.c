@@ -64,15 +64,18 @@ static json_t *runtime(const struct ward_mode_found *f)
 }
 
 /* What the engine cannot give, and the trail therefore lacks. */
-static json_t *container(const char *program)
+static json_t *container(const char *program, const char *platform)
 {
 	const struct ward_engine *e = ward_engine_find(program);
 	const bool own = e && ward_engine_own_kernel(e);
 	json_t *lacks = json_array();
 	for (size_t i = 0; e && ward_engine_lacks(e)[i]; i++)
 		json_array_append_new(lacks, json_string(ward_engine_lacks(e)[i]));
-	return json_pack("{s:s, s:o, s:b, s:o}", "engine", e ? ward_engine_word(e) : "", "program",
-		ward_control_text(program), "own_kernel", own, "lacks", lacks);
+	json_t *o = json_pack("{s:s, s:o, s:b, s:o}", "engine", e ? ward_engine_word(e) : "",
+		"program", ward_control_text(program), "own_kernel", own, "lacks", lacks);
+	if (platform)
+		json_object_set_new(o, "platform", json_string(platform));
+	return o;
 }
 
 char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_sandbox *sb,
@@ -105,7 +108,7 @@ char *ward_sandbox_facts_text(const struct ward_run_plan *p, const struct ward_s
 			    : p->settings->view == WARD_VIEW_READONLY ? "readonly"
 								      : "minimal"));
 	if (p->mode->takes & WARD_TAKES_ENGINE && p->found.program)
-		json_object_set_new(o, "container", container(p->found.program));
+		json_object_set_new(o, "container", container(p->found.program, f.platform));
 	if (p->image.fd >= 0)
 		json_object_set_new(o, "image", image(&p->image));
 	json_object_set_new(o, "trail_integrity",

@@ -633,7 +633,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 	}
 }
 
-static void close_run(struct ward_running *r)
+static void close_run(struct ward_running *r, const struct ward_run_notes *notes)
 {
 	ward_control_desk_clear(&r->desk);
 	ward_probes_close(&r->probes);
@@ -645,6 +645,8 @@ static void close_run(struct ward_running *r)
 	if (r->control >= 0)
 		ward_control_remove(r->plan->runtime, r->guard.store.name, r->control_dir);
 	ward_guard_close(&r->guard);
+	if (r->options->over)
+		r->options->over(r->options->over_user, r->status, notes, r->err);
 	/* Last: groups may hold our helpers beside the session. */
 	ward_limits_close(r->limits);
 	const int fds[] = {r->alive[0], r->alive[1], r->signals, r->clock, r->control,
@@ -720,7 +722,7 @@ int ward_run(struct ward_run_plan *p, const struct ward_run_options *o,
 		json_pack("{s:s, s:i, s:s?, s:o?, s:I}", "event", "ended", "status", r.status,
 			"cause", r.cause, "error", err->code ? ward_control_text(err->text) : NULL,
 			"refused", (json_int_t)r.refused));
-	close_run(&r);
+	close_run(&r, ret_notes);
 	ward_sched_awake(false);
 	return r.status;
 }

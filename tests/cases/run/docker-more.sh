@@ -8,8 +8,9 @@
 set -eu
 . "$WARD_SRC/tests/cases/network/lib/network.sh"
 [ "$(id -u)" -eq 0 ] || skip 'needs root'
-for engine in runc podman dockerd; do
-	command -v "$engine" >/dev/null || skip "no $engine (Debian packages runc, podman, docker.io)"
+for engine in runc crun runsc podman dockerd; do
+	command -v "$engine" >/dev/null ||
+		skip "no $engine (Debian packages runc, crun, runsc, podman, docker.io)"
 done
 case ${1-} in
 '')
@@ -18,12 +19,13 @@ case ${1-} in
 	;;
 root)
 	mkdir "$WARD_TMP/roothome"
-	HOME=$WARD_TMP/roothome sh "$WARD_SRC/tests/cases/run/lib/docker-session.sh" runc podman docker
+	HOME=$WARD_TMP/roothome sh "$WARD_SRC/tests/cases/run/lib/docker-session.sh" \
+		runc crun runsc podman docker
 	exit
 	;;
 user)
 	chmod 777 "$NET/www"
-	as_user "$WARD_SRC/tests/cases/run/lib/docker-session.sh" runc podman
+	as_user "$WARD_SRC/tests/cases/run/lib/docker-session.sh" runc runsc podman
 	exit
 	;;
 esac

@@ -27,6 +27,10 @@ expect 0 "$WARDFS" audit verify vm
 trail=$WARD_TMP/trail
 "$WARDFS" audit show vm --json >"$trail"
 grep -q '"landlock_abi":0.*"engine":"runsc".*"own_kernel":true' "$trail" || fail 'not in the trail'
+# What gVisor runs on is the newest that this runsc has.
+platform=ptrace
+runsc flags 2>&1 | grep -A1 -e '-platform string' | grep -q systrap && platform=systrap
+grep -q "\"platform\":\"$platform\"" "$trail" || fail "not $platform"
 for probe in capabilities ptrace outside connect write; do
 	grep "\"name\":\"$probe\"" "$trail" | grep -q '"result":"held"' || fail "probe $probe"
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Many files at once, which apply and undo share out between threads: what the host changed
+# Many files at once, which apply, undo and back share out between threads: what the host changed
 # meanwhile stays and is named, whoever ends them at any moment can run them again, and no look
 # changes a time of access.
 # timeout: 900
@@ -63,6 +63,18 @@ for f in many/2/9 many/5/50 more-99; do
 	[ "$(cat $f)" = later ] || fail "$f was overwritten"
 done
 [ "$(cat many/3/34)" = "old 3 34" ] && [ ! -e more-98 ] || fail "control: undo of the others"
+
+echo "--- a step back over many files, and changes after it"
+many
+expect 0 "$WARDFS" run --review -s back -- python3 - <"$WARD_SRC/tests/cases/run/lib/review-many-back.py"
+has "$OUT" "0 are not the other ones"
+has "$OUT" "0 did not come back"
+# What the second change began with is kept, of each file.
+[ "$(find "$state/reviews/back/bases" -type f | wc -l)" = 300 ] || fail "bases are missing"
+grep -qx 'old 3 33' "$state"/reviews/back/bases/* || fail "no base has what the file had"
+expect 0 "$WARDFS" review apply
+has "$OUT" "300 applied, 0 not"
+[ "$(cat many/6/50)" = "new 6 50" ] || fail "apply after a step back"
 
 echo "--- ended at any moment, and run again"
 many
