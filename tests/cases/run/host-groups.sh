@@ -67,7 +67,7 @@ hold() {
 	read -r holder inside beside group <"$1"
 	others="$others $holder $inside $beside"
 }
-gone() {
+no_process() {
 	! kill -0 "$1" 2>/dev/null
 }
 
@@ -154,11 +154,11 @@ stopped=$holder
 first=$inside
 hold second
 kill -KILL "$holder"
-wait_until 60 gone "$inside" || fail "a process of a client that was killed goes on"
+wait_until 60 no_process "$inside" || fail "a process of a client that was killed goes on"
 [ -d "$group" ] && wait_until 60 test ! -d "$group" || fail "its group stays: $group"
-! gone "$first" || fail "the process of another session was ended"
+! no_process "$first" || fail "the process of another session was ended"
 kill -KILL "$stopped"
-wait_until 60 gone "$first" || fail "a process of a stopped client goes on"
+wait_until 60 no_process "$first" || fail "a process of a stopped client goes on"
 wait_until 60 none_left || fail "groups stay: $(left)"
 
 echo "--- a session has its limits"
