@@ -21,7 +21,7 @@
 #define CAP(c) (1U << (c))
 #define MAIN_CAPS (CAP(CAP_SYS_ADMIN) | CAP(CAP_SETUID) | CAP(CAP_SETGID))
 
-static int set_caps(uint32_t permitted, uint32_t effective)
+int ward_rights_set(uint32_t permitted, uint32_t effective)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct data[2] = {
@@ -35,7 +35,7 @@ int ward_rights_main(struct ward_err *err)
 	int r;
 
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	r = set_caps(MAIN_CAPS, 0);
+	r = ward_rights_set(MAIN_CAPS, 0);
 	return r < 0 ? ward_err_sys(err, r,
 			       "CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID (the unit gives them)")
 		     : 0;
@@ -43,7 +43,7 @@ int ward_rights_main(struct ward_err *err)
 
 int ward_rights_raise(bool on)
 {
-	return set_caps(CAP(CAP_SYS_ADMIN), on ? CAP(CAP_SYS_ADMIN) : 0);
+	return ward_rights_set(CAP(CAP_SYS_ADMIN), on ? CAP(CAP_SYS_ADMIN) : 0);
 }
 
 /* socket(7): SO_PEERGROUPS, the groups at connect(2). */
@@ -67,7 +67,7 @@ static int take_groups(int conn, struct ward_err *err)
 /* The ids of files alone: with another one the user could end or stop this process by a signal. */
 static int act_as(int conn, const struct ucred *peer, struct ward_err *err)
 {
-	int r = set_caps(MAIN_CAPS, CAP(CAP_SETUID) | CAP(CAP_SETGID));
+	int r = ward_rights_set(MAIN_CAPS, CAP(CAP_SETUID) | CAP(CAP_SETGID));
 
 	if (r < 0)
 		return ward_err_sys(err, r, "capset");
@@ -112,19 +112,18 @@ static int restrict_files(struct ward_err *err)
 	return 0;
 }
 
-int ward_rights_calls(struct ward_err *err)
+int ward_rights_filter(
+	const int *calls, size_t n, int (*more)(scmp_filter_ctx ctx), struct ward_err *err)
 {
-	static const int allowed[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(poll),
-		SCMP_SYS(ppoll), SCMP_SYS(shutdown), SCMP_SYS(read), SCMP_SYS(write),
-		SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(openat), SCMP_SYS(openat2),
-		SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
-		SCMP_SYS(open_tree), SCMP_SYS(mount_setattr), SCMP_SYS(capset), SCMP_SYS(fcntl),
-		SCMP_SYS(futex), SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap),
-		SCMP_SYS(madvise), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(rt_sigprocmask), SCMP_SYS(restart_syscall), SCMP_SYS(getpid),
-		SCMP_SYS(gettid), SCMP_SYS(tgkill), SCMP_SYS(exit), SCMP_SYS(exit_group)};
-	static const unsigned long ioctls[] = {
-		WARD_DEV_IOC_BACKING_OPEN, WARD_DEV_IOC_BACKING_CLOSE};
+	static const int common[] = {SCMP_SYS(recvmsg), SCMP_SYS(sendmsg), SCMP_SYS(poll),
+		SCMP_SYS(ppoll), SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(lseek), SCMP_SYS(close),
+		SCMP_SYS(openat), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(fstat),
+		SCMP_SYS(newfstatat), SCMP_SYS(fcntl), SCMP_SYS(futex), SCMP_SYS(brk),
+		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(clock_gettime),
+		SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(restart_syscall),
+		SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(tgkill), SCMP_SYS(exit),
+		SCMP_SYS(exit_group)};
+	const size_t n_common = sizeof(common) / sizeof(*common);
 	scmp_filter_ctx ctx;
 	int r;
 
@@ -135,8 +134,26 @@ int ward_rights_calls(struct ward_err *err)
 	if (!ctx)
 		return ward_err_sys(err, -ENOMEM, "seccomp");
 	r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1); /* of all threads */
-	for (size_t i = 0; r == 0 && i < sizeof(allowed) / sizeof(*allowed); i++)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; r == 0 && i < n_common + n; i++)
+		r = seccomp_rule_add(
+			ctx, SCMP_ACT_ALLOW, i < n_common ? common[i] : calls[i - n_common], 0);
+	if (r == 0)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	if (r == 0 && more)
+		r = more(ctx);
+	if (r == 0)
+		r = seccomp_load(ctx);
+	seccomp_release(ctx);
+	return r < 0 ? ward_err_sys(err, r, "seccomp") : 0;
+}
+
+static int allow_more(scmp_filter_ctx ctx)
+{
+	static const unsigned long ioctls[] = {
+		WARD_DEV_IOC_BACKING_OPEN, WARD_DEV_IOC_BACKING_CLOSE};
+	int r = 0;
+
 	for (size_t i = 0; r == 0 && i < sizeof(ioctls) / sizeof(*ioctls); i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 			SCMP_A1_32(SCMP_CMP_EQ, (uint32_t)ioctls[i]));
@@ -144,13 +161,15 @@ int ward_rights_calls(struct ward_err *err)
 	if (r == 0)
 		r = seccomp_rule_add(
 			ctx, SCMP_ACT_ALLOW, SCMP_SYS(kill), 1, SCMP_A1_32(SCMP_CMP_EQ, 0));
-	if (r == 0)
-		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
-			SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	if (r == 0)
-		r = seccomp_load(ctx);
-	seccomp_release(ctx);
-	return r < 0 ? ward_err_sys(err, r, "seccomp") : 0;
+	return r;
+}
+
+int ward_rights_calls(struct ward_err *err)
+{
+	static const int calls[] = {SCMP_SYS(shutdown), SCMP_SYS(openat2), SCMP_SYS(open_tree),
+		SCMP_SYS(mount_setattr), SCMP_SYS(capset)};
+
+	return ward_rights_filter(calls, sizeof(calls) / sizeof(*calls), allow_more, err);
 }
 
 int ward_rights_worker(int conn, const struct ucred *peer, struct ward_err *err)

@@ -5,7 +5,10 @@
  */
 #pragma once
 
+#include <seccomp.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "enforcer/base/err.h"
@@ -21,6 +24,15 @@ int ward_rights_main(struct ward_err *err) ward_must_check;
 int ward_rights_worker(int conn, const struct ucred *peer, struct ward_err *err) ward_must_check;
 /* After that, for all of its threads: system calls are those that it takes (seccomp). */
 int ward_rights_calls(struct ward_err *err) ward_must_check;
+
+/* capset(2) of this thread: sets of 1 << CAP_…, of the first 32. Negative errno. */
+int ward_rights_set(uint32_t permitted, uint32_t effective) ward_must_check;
+/*
+ * From now on all threads may make these n system calls, those that every process of the service
+ * makes, and what more() adds (NULL: nothing); anything else ends the process.
+ */
+int ward_rights_filter(const int *calls, size_t n, int (*more)(scmp_filter_ctx ctx),
+	struct ward_err *err) ward_must_check;
 
 /* CAP_SYS_ADMIN into effect for this thread, or out of it. Negative errno. */
 int ward_rights_raise(bool on) ward_must_check;

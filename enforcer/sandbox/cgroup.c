@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,151 +24,6 @@
 /* The host shares tcp_mem and udp_mem. One session gets this part of the first, pressure-free
  * number. */
 #define SOCKETS_PART 4
-/* How often names and removals are tried again: others make and remove beside us. */
-#define TRIES 100
-/* The kernel lets go of a group some milliseconds after its last process; more ends a hang. */
-#define REMOVE_TRIES 2000
-#define REMOVE_NAP_US 1000
-/* Of a directory full of leftovers this many are looked at. */
-#define SWEEP_MAX 4096
-
-static int write_number(int dir, const char *file, uint64_t value)
-{
-	char text[32];
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return ward_cgroup_write(dir, file, text);
-}
-
-/* --- a session's directory below PARENT/wardfs --- */
-
-static const char inside_name[] = "inside", guard_name[] = "guard", freeze_name[] = "cgroup.freeze";
-
-static int remove_session_dir(int parent, int dir, const char *name)
-{
-	unlinkat(dir, inside_name, AT_REMOVEDIR);
-	unlinkat(dir, guard_name, AT_REMOVEDIR);
-	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
-/* Its supervisor and wardfs-fs were both killed while a step was made: its processes, which end by
- * themselves then, have to go on for that. */
-static void thaw(int dir)
-{
-	ward_cleanup_fd int inside = ward_cgroup_open(dir, inside_name);
-	(void)!ward_cgroup_write(dir, freeze_name, "0");
-	if (inside >= 0)
-		(void)!ward_cgroup_write(inside, freeze_name, "0");
-}
-
-/* Removes what nobody holds: a live session's directory is locked, one with processes is busy. */
-static bool remove_stale(int parent, const char *name)
-{
-	ward_cleanup_fd int dir = ward_cgroup_open(parent, name);
-	if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
-		return false;
-	thaw(dir);
-	return remove_session_dir(parent, dir, name) == 0;
-}
-
-static void sweep(int parent)
-{
-	int copy = ward_cgroup_open(parent, ".");
-	ward_cleanup_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
-	if (!d && copy >= 0)
-		close(copy);
-	const struct dirent *e = NULL;
-	for (size_t i = 0; d && i < SWEEP_MAX && (e = readdir(d)); i++)
-		if (e->d_type == DT_DIR && e->d_name[0] != '.')
-			remove_stale(parent, e->d_name);
-}
-
-/* Ours alone: a directory that somebody else made there would be theirs to change. */
-static bool is_ours(int dir)
-{
-	struct stat st;
-	return fstat(dir, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
-}
-
-/* Makes and locks NAME, or NAME.2 … where it is in use. -ENOENT: parent was removed meanwhile. */
-static int make_session_dir(int parent, const char *name, char *ret_name, size_t size)
-{
-	for (int i = 0; i < TRIES; i++) {
-		if (i == 0)
-			snprintf(ret_name, size, "%s", name);
-		else
-			snprintf(ret_name, size, "%s.%d", name, i + 1);
-		if (mkdirat(parent, ret_name, 0755) < 0) {
-			if (errno != EEXIST)
-				return -errno;
-			if (remove_stale(parent, ret_name))
-				i--; /* the name is free now */
-			continue;
-		}
-		ward_cleanup_fd int dir = ward_cgroup_open(parent, ret_name);
-		struct stat mine;
-		struct stat there;
-		if (dir < 0 && dir != -ENOENT) {
-			unlinkat(parent, ret_name, AT_REMOVEDIR);
-			return dir;
-		}
-		/* One who sweeps may have been between mkdir and lock. */
-		if (dir < 0 || flock(dir, LOCK_EX) < 0 || fstat(dir, &mine) < 0 ||
-			fstatat(parent, ret_name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
-			mine.st_ino != there.st_ino)
-			continue;
-		return ward_steal_fd(&dir);
-	}
-	return -EBUSY;
-}
-
-/* Tries to make BASE/wardfs/NAME with all of parts in it. */
-static int make_in(struct ward_group *g, int base, unsigned parts, const char *name)
-{
-	for (int i = 0; i < TRIES; i++) {
-		if (mkdirat(base, WARD_CGROUP_DIR, 0755) < 0 && errno != EEXIST)
-			return -errno;
-		ward_cleanup_fd int parent = ward_cgroup_open(base, WARD_CGROUP_DIR);
-		if (parent == -ENOENT)
-			continue;
-		if (parent < 0) {
-			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
-			return parent;
-		}
-		if (!is_ours(parent))
-			return -EPERM;
-		int r = 0;
-		if (g->v2) {
-			r = ward_cgroup_enable(base, parts);
-			if (r == -EBUSY && !g->top)
-				r = ward_group_step_aside(g, base, parts);
-			if (r == 0)
-				r = ward_cgroup_enable(parent, parts);
-		}
-		if (r == 0) {
-			sweep(parent);
-			r = make_session_dir(parent, name, g->name, sizeof(g->name));
-		}
-		if (r == -ENOENT)
-			continue; /* somebody removed an empty wardfs/ */
-		if (r < 0) {
-			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
-			return r;
-		}
-		ward_cleanup_fd int dir = r;
-		if (g->base < 0)
-			g->base = fcntl(base, F_DUPFD_CLOEXEC, 3);
-		if (g->base < 0) {
-			r = -errno;
-			unlinkat(parent, g->name, AT_REMOVEDIR);
-			unlinkat(base, WARD_CGROUP_DIR, AT_REMOVEDIR);
-			return r;
-		}
-		g->dir = ward_steal_fd(&dir);
-		g->parent = ward_steal_fd(&parent);
-		return 0;
-	}
-	return -EBUSY;
-}
 
 /* v2: moving a process needs the right to write here, above where it comes from and goes to. */
 static bool may_move(int dir)
@@ -207,9 +61,10 @@ static int climb(const struct ward_hierarchy *h, const struct ward_cgroup_spec *
 		if (r == 0 && must & ~here)
 			r = -EOPNOTSUPP;
 		if (r == 0)
-			r = make_in(g, base, here, spec->name);
+			r = ward_group_make_in(g, base, here, spec);
 		if (r == 0) {
-			snprintf(g->path, sizeof(g->path), "%s/%s/%s", path, WARD_CGROUP_DIR,
+			snprintf(g->path, sizeof(g->path), "%s/%s%s/%s", path,
+				spec->user ? WARD_HOST_GROUPS_DIR "/" : WARD_CGROUP_DIR, g->holder,
 				g->name);
 			g->parts = here;
 			return 0;
@@ -251,9 +106,9 @@ static int make_leaf(int dir, const char *name, int *ret)
  */
 static int make_leaves(struct ward_group *g)
 {
-	int r = make_leaf(g->dir, inside_name, &g->inside);
+	int r = make_leaf(g->dir, WARD_CGROUP_INSIDE, &g->inside);
 	if (r == 0)
-		r = make_leaf(g->dir, guard_name, &g->guard);
+		r = make_leaf(g->dir, WARD_CGROUP_GUARD, &g->guard);
 	if (r == 0 && g->v2)
 		r = ward_cgroup_enable(
 			g->dir, g->parts & (1U << WARD_CGROUP_PIDS | 1U << WARD_CGROUP_CPU));
@@ -304,7 +159,7 @@ static int limit_sockets(const struct ward_group *g, uint64_t bytes)
 	const int dirs[] = {g->dir, g->inside};
 	bytes = sockets_share(bytes);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
-		int r = dirs[i] < 0 ? 0 : write_number(dirs[i], file, bytes);
+		int r = dirs[i] < 0 ? 0 : ward_cgroup_write_number(dirs[i], file, bytes);
 		if (r < 0)
 			return r == -ENOENT ? 0 : r;
 	}
@@ -316,20 +171,20 @@ static int limit_memory(const struct ward_group *g, uint64_t bytes)
 	if (bytes == WARD_UNLIMITED)
 		return 0;
 	if (g->v2) {
-		int r = write_number(g->dir, "memory.max", bytes);
+		int r = ward_cgroup_write_number(g->dir, "memory.max", bytes);
 		if (r < 0)
 			return r;
 		/* Not there: a kernel without swap. */
-		r = write_number(g->dir, "memory.swap.max", 0);
+		r = ward_cgroup_write_number(g->dir, "memory.swap.max", 0);
 		return r == -ENOENT ? 0 : r;
 	}
-	int r = write_number(g->dir, "memory.limit_in_bytes", bytes);
+	int r = ward_cgroup_write_number(g->dir, "memory.limit_in_bytes", bytes);
 	if (r < 0)
 		return r;
 	/* Memory and swap together: no swap. Without swap accounting at least none on its own. */
-	r = write_number(g->dir, "memory.memsw.limit_in_bytes", bytes);
+	r = ward_cgroup_write_number(g->dir, "memory.memsw.limit_in_bytes", bytes);
 	if (r == -ENOENT)
-		r = write_number(g->dir, "memory.swappiness", 0);
+		r = ward_cgroup_write_number(g->dir, "memory.swappiness", 0);
 	if (r < 0)
 		return r;
 	return limit_sockets(g, bytes);
@@ -346,8 +201,8 @@ static int limit_cpus(const struct ward_group *g, uint64_t tenths)
 		snprintf(text, sizeof(text), "%llu %d", (unsigned long long)quota, CPU_PERIOD_US);
 		return ward_cgroup_write(g->dir, "cpu.max", text);
 	}
-	int r = write_number(g->dir, "cpu.cfs_period_us", CPU_PERIOD_US);
-	return r < 0 ? r : write_number(g->dir, "cpu.cfs_quota_us", quota);
+	int r = ward_cgroup_write_number(g->dir, "cpu.cfs_period_us", CPU_PERIOD_US);
+	return r < 0 ? r : ward_cgroup_write_number(g->dir, "cpu.cfs_quota_us", quota);
 }
 
 /* v1 has eventfds where v2 has files that can be waited for (cgroup-v1/memory.rst, 9 and 10). */
@@ -409,7 +264,9 @@ static int watch_memory(struct ward_cgroup *cg, const struct ward_group *g, uint
 		return -errno;
 	int r = v1_event(cg, g, "memory.oom_control", 0);
 	if (r == 0 && limit != WARD_UNLIMITED)
-		r = begin_near(cg, g, limit / 100 * NEAR_PERCENT);
+		r = cg->near_at_once
+			    ? v1_event(cg, g, "memory.usage_in_bytes", limit / 100 * NEAR_PERCENT)
+			    : begin_near(cg, g, limit / 100 * NEAR_PERCENT);
 	return r;
 }
 
@@ -419,28 +276,46 @@ static const struct ward_group *group_of(const struct ward_cgroup *cg, enum ward
 	return i < 0 ? NULL : &cg->groups[i];
 }
 
-static int set_limits(
+static int watch_limits(
+	struct ward_cgroup *cg, const struct ward_cgroup_spec *s, struct ward_err *err)
+{
+	const struct ward_group *memory = group_of(cg, WARD_CGROUP_MEMORY);
+	const struct ward_group *pids = group_of(cg, WARD_CGROUP_PIDS);
+	/* The service has sent its own of v1. */
+	int r = memory && cg->memory_event < 0 ? watch_memory(cg, memory, s->memory) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "watch memory in %s", memory->path);
+	if (pids && cg->pids_event < 0)
+		cg->pids_event =
+			openat(ward_group_inside(pids), "pids.events", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+int ward_cgroup_limit(
 	struct ward_cgroup *cg, const struct ward_cgroup_spec *s, struct ward_err *err)
 {
 	const struct ward_group *memory = group_of(cg, WARD_CGROUP_MEMORY);
 	const struct ward_group *pids = group_of(cg, WARD_CGROUP_PIDS);
 	const struct ward_group *cpu = group_of(cg, WARD_CGROUP_CPU);
 	int r = memory ? limit_memory(memory, s->memory) : 0;
-	if (r == 0 && memory)
-		r = watch_memory(cg, memory, s->memory);
 	if (r < 0)
 		return ward_err_sys(err, r, "limit memory in %s", memory->path);
 	/* Our pid 1, the starter (init/starter.c) and the replayer are more. */
 	if (pids && s->processes != WARD_UNLIMITED)
-		r = write_number(ward_group_inside(pids), "pids.max",
+		r = ward_cgroup_write_number(ward_group_inside(pids), "pids.max",
 			(s->processes ? s->processes : 1) + (s->replayed ? 3 : 2));
 	if (r < 0)
 		return ward_err_sys(err, r, "limit processes in %s", pids->path);
-	if (pids)
-		cg->pids_event =
-			openat(ward_group_inside(pids), "pids.events", O_RDONLY | O_CLOEXEC);
 	r = cpu ? limit_cpus(cpu, s->cpus) : 0;
-	return r < 0 ? ward_err_sys(err, r, "limit CPUs in %s", cpu->path) : 0;
+	if (r < 0)
+		return ward_err_sys(err, r, "limit CPUs in %s", cpu->path);
+	/* Of limits that were set before. */
+	if (cg->memory_event >= 0)
+		close(cg->memory_event);
+	if (cg->pids_event >= 0)
+		close(cg->pids_event);
+	cg->memory_event = cg->pids_event = -1;
+	return watch_limits(cg, s, err);
 }
 
 /* --- all of it --- */
@@ -494,6 +369,30 @@ static void take_hierarchy(
 		}
 }
 
+/* What holds a limit is missing: the service may make all of it. */
+static void ask_service(struct ward_cgroup *cg, const struct ward_cgroup_spec *spec)
+{
+	unsigned missing = limited(spec);
+	for (unsigned i = 0; i < WARD_CGROUP_PARTS; i++)
+		if (cg->part[i].group >= 0)
+			missing &= ~(1U << i);
+	if (spec->service < 0)
+		return;
+	if (!missing) {
+		close(spec->service);
+		return;
+	}
+	int r = ward_cgroup_ask(cg, spec, spec->service);
+	char why[128];
+	snprintf(why, sizeof(why), "wardfs-hostd makes no group: %s",
+		r == -EDQUOT   ? "the host gives a user less than that"
+		: r == -EUSERS ? "this user has as many sessions with groups as the host allows"
+		: r == -EPIPE  ? "it does not answer"
+			       : strerror(-r));
+	if (r < 0)
+		say_why(cg, missing, why);
+}
+
 int ward_cgroup_make(
 	const struct ward_cgroup_spec *spec, struct ward_cgroup **ret, struct ward_err *err)
 {
@@ -503,8 +402,9 @@ int ward_cgroup_make(
 		free(cg);
 		return ward_err_sys(err, -ENOMEM, "control groups");
 	}
-	cg->memory_event = cg->pids_event = -1;
+	cg->memory_event = cg->pids_event = cg->service.conn = -1;
 	cg->replayed = spec->replayed;
+	cg->near_at_once = spec->user;
 	for (size_t i = 0; i < WARD_GLANCES; i++)
 		cg->glance[i] = -1;
 	for (size_t i = 0; i < WARD_CGROUP_PARTS; i++) {
@@ -517,7 +417,9 @@ int ward_cgroup_make(
 	size_t n = ward_cgroup_hierarchies(h, WARD_HIERARCHIES_MAX);
 	for (size_t i = 0; i < n; i++)
 		take_hierarchy(cg, &h[i], spec);
-	int r = set_limits(cg, spec, err);
+	ask_service(cg, spec);
+	int r = ward_cgroup_by_service(cg) ? watch_limits(cg, spec, err)
+					   : ward_cgroup_limit(cg, spec, err);
 	if (r < 0) {
 		ward_cgroup_free(cg);
 		return r;
@@ -556,6 +458,14 @@ size_t ward_cgroup_join(
 	const struct ward_cgroup *cg, struct ward_cgroup_way ret[WARD_CGROUP_JOIN_MAX])
 {
 	size_t n = 0;
+	if (ward_cgroup_by_service(cg)) {
+		/* Not changed, but its lock is taken. */
+		ret[0] = (struct ward_cgroup_way){.procs = -1,
+			.self = -1,
+			.into = -1,
+			.service = (struct ward_cgroup_service *)(uintptr_t)&cg->service};
+		return 1;
+	}
 	for (size_t i = 0; cg && i < cg->n_groups; i++) {
 		const struct ward_group *g = &cg->groups[i];
 		if (g->procs >= 0)
@@ -569,9 +479,13 @@ size_t ward_cgroup_join(
 int ward_cgroup_add_helper(const struct ward_cgroup *cg, pid_t pid)
 {
 	int r = 0;
+	if (ward_cgroup_by_service(cg))
+		return ward_cgroup_service_move(
+			(struct ward_cgroup_service *)(uintptr_t)&cg->service, pid, true);
 	for (size_t i = 0; i < cg->n_groups && r == 0; i++)
 		if (cg->groups[i].procs >= 0 && cg->groups[i].guard >= 0)
-			r = write_number(cg->groups[i].guard, "cgroup.procs", (uint64_t)pid);
+			r = ward_cgroup_write_number(
+				cg->groups[i].guard, "cgroup.procs", (uint64_t)pid);
 	return r;
 }
 
@@ -582,7 +496,7 @@ int ward_cgroup_freezer(const struct ward_cgroup *cg, int ret_fds[2])
 		if (!g->v2 || g->procs < 0)
 			continue;
 		ward_cleanup_fd int freeze =
-			openat(ward_group_inside(g), freeze_name, O_WRONLY | O_CLOEXEC);
+			openat(ward_group_inside(g), WARD_CGROUP_FREEZE, O_WRONLY | O_CLOEXEC);
 		ward_cleanup_fd int events =
 			openat(ward_group_inside(g), "cgroup.events", O_RDONLY | O_CLOEXEC);
 		if (freeze < 0 || events < 0)
@@ -650,28 +564,9 @@ void ward_cgroup_kill(struct ward_cgroup *cg)
 		if (g->procs < 0 ||
 			(g->v2 && ward_cgroup_write(ward_group_inside(g), "cgroup.kill", "1") == 0))
 			continue;
-		for (int k = 0; k < REMOVE_TRIES && kill_each(g); k++)
-			usleep(REMOVE_NAP_US);
+		for (int k = 0; k < WARD_CGROUP_TRIES && kill_each(g); k++)
+			usleep(WARD_CGROUP_NAP_US);
 	}
-}
-
-static void remove_group(struct ward_group *g)
-{
-	if (g->dir >= 0 && g->parent >= 0) {
-		for (int i = 0; i < REMOVE_TRIES; i++) {
-			if (remove_session_dir(g->parent, g->dir, g->name) != -EBUSY)
-				break;
-			usleep(REMOVE_NAP_US);
-		}
-	}
-	/* With other sessions in it it stays. */
-	if (g->base >= 0)
-		unlinkat(g->base, WARD_CGROUP_DIR, AT_REMOVEDIR);
-	ward_group_step_back(g);
-	const int fds[] = {g->procs, g->tasks, g->inside, g->guard, g->dir, g->parent, g->base};
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
 }
 
 void ward_cgroup_free(struct ward_cgroup *cg)
@@ -686,7 +581,34 @@ void ward_cgroup_free(struct ward_cgroup *cg)
 	for (size_t i = 0; i < WARD_GLANCES; i++)
 		if (cg->glance[i] >= 0)
 			close(cg->glance[i]);
+	if (ward_cgroup_by_service(cg))
+		ward_cgroup_give_back(cg);
 	for (size_t i = 0; i < cg->n_groups; i++)
-		remove_group(&cg->groups[i]);
+		ward_group_remove(&cg->groups[i]);
 	free(cg);
+}
+
+/* --- for wardfs-hostd --- */
+
+int ward_cgroup_memory_event(const struct ward_cgroup *cg)
+{
+	const struct ward_group *memory = group_of(cg, WARD_CGROUP_MEMORY);
+	return !memory || memory->v2 ? -1 : cg->memory_event;
+}
+
+size_t ward_cgroup_dirs(const struct ward_cgroup *cg, struct ward_cgroup_dir ret[WARD_CGROUP_PARTS])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < cg->n_groups; i++) {
+		const struct ward_group *g = &cg->groups[i];
+		if (g->procs >= 0)
+			ret[n++] = (struct ward_cgroup_dir){.v2 = g->v2,
+				.parts = g->parts,
+				.dir = g->dir,
+				.inside = g->inside,
+				.guard = g->guard,
+				.parent = g->parent,
+				.above = g->above};
+	}
+	return n;
 }

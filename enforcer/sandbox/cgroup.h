@@ -25,6 +25,10 @@
 
 struct ward_cgroup;
 
+/* All sessions of one place lie in this directory; those that wardfs-hostd has groups for in
+ * WARD_HOST_GROUPS_DIR (ipc/host.h), in one for each user. */
+#define WARD_CGROUP_DIR "wardfs"
+
 /* What a group can do for a session. */
 enum ward_cgroup_part {
 	WARD_CGROUP_MEMORY = 0, /* limit, use, events */
@@ -49,6 +53,16 @@ struct ward_usage {
 	uint64_t forks_refused; /* by the limit of this group */
 };
 
+/* Groups that wardfs-hostd makes for an ordinary user: wardfs-host/UID/NAME at the top. Files of
+ * groups are those of the service, so the user can read them and change none. */
+struct ward_cgroup_user {
+	uid_t uid;
+	uint64_t memory;    /* of all groups of the user together, in bytes */
+	uint64_t processes; /* and threads, the same */
+};
+
+struct ward_cgroup_service;
+
 struct ward_cgroup_spec {
 	const char *name;   /* of the directory: letters, digits, '.', '_', '-' */
 	bool root;	    /* at the top; else where it is delegated to us */
@@ -57,6 +71,10 @@ struct ward_cgroup_spec {
 	uint64_t cpus;	    /* tenths of a CPU; WARD_UNLIMITED: none */
 	bool replayed;	    /* the replayer is inside (init/replayer.c) */
 	bool helpers;	    /* those of the session count, too: ward_cgroup_add_helper() */
+	const struct ward_cgroup_user *user; /* NULL: for this process's own user */
+	/* Connected to wardfs-hostd --groups (ipc/host.h), which is asked where a limit could not
+	 * be held otherwise; -1: not. Taken in any case. */
+	int service;
 };
 
 /*
@@ -85,6 +103,8 @@ int ward_cgroup_settle(struct ward_cgroup *cg) ward_must_check;
 bool ward_cgroup_has(const struct ward_cgroup *cg, enum ward_cgroup_part part);
 /* Why a part is missing; "" if it is there. Borrowed. */
 const char *ward_cgroup_why(const struct ward_cgroup *cg, enum ward_cgroup_part part);
+/* wardfs-hostd made the groups. */
+bool ward_cgroup_by_service(const struct ward_cgroup *cg);
 /* "v2" or "v1", NULL without the part. */
 const char *ward_cgroup_version(const struct ward_cgroup *cg, enum ward_cgroup_part part);
 /* The directories, for the trail; the i-th, NULL past the end. Borrowed. */
@@ -99,7 +119,13 @@ struct ward_cgroup_way {
 	int procs; /* cgroup.procs: whose number is written here belongs to it */
 	int self;  /* v1, tasks: a process of one thread that writes "0" belongs to it; -1: none */
 	int into;  /* v2, the directory, for CLONE_INTO_CGROUP (clone(2)); -1: none */
+	/* This one moves into all groups of the session, and the three above are -1; NULL: none. */
+	struct ward_cgroup_service *service;
 };
+/* Has the service move pid into the groups. -ESRCH: there is no such process; -EPERM: it is not one
+ * of the user's that may be moved; -EPIPE: the service has ended. Threads may call it. */
+int ward_cgroup_service_move(
+	struct ward_cgroup_service *service, pid_t pid, bool helper) ward_must_check;
 /*
  * Those of each group of the session. The descriptors are borrowed until ward_cgroup_free().
  * Returns their number, at most WARD_CGROUP_JOIN_MAX.
@@ -149,6 +175,26 @@ void ward_cgroup_kill(struct ward_cgroup *cg);
  * kernel to let go. NULL is nothing.
  */
 void ward_cgroup_free(struct ward_cgroup *cg);
+
+/* --- for wardfs-hostd --- */
+
+/* Sets the limits of spec in groups that were made without. */
+int ward_cgroup_limit(struct ward_cgroup *cg, const struct ward_cgroup_spec *spec,
+	struct ward_err *err) ward_must_check;
+/* An eventfd that hears of memory, of a group of v1 alone, which takes none from a user; -1: none.
+ * Borrowed. */
+int ward_cgroup_memory_event(const struct ward_cgroup *cg);
+/* A directory of the session, with helpers. Borrowed descriptors. */
+struct ward_cgroup_dir {
+	bool v2;
+	unsigned parts; /* set of 1 << enum ward_cgroup_part that it gives */
+	int dir, inside, guard;
+	int parent, above; /* it lies in the directory parent, which lies in above */
+};
+size_t ward_cgroup_dirs(
+	const struct ward_cgroup *cg, struct ward_cgroup_dir ret[WARD_CGROUP_PARTS]);
+/* Removes what sessions of all users left that has no process, and that nobody holds. */
+void ward_cgroup_sweep_users(void);
 
 /*
  * True where an ordinary user has no group delegated that has all of: memory, pids, cpu. Looks

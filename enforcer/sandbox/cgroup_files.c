@@ -26,6 +26,13 @@ int ward_cgroup_write(int dir, const char *file, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
+int ward_cgroup_write_number(int dir, const char *file, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return ward_cgroup_write(dir, file, text);
+}
+
 int ward_cgroup_open(int at, const char *path)
 {
 	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

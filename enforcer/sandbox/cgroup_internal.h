@@ -4,11 +4,17 @@
 
 #include <pthread.h>
 
+#include "enforcer/ipc/host.h"
 #include "enforcer/sandbox/cgroup.h"
 
-/* All sessions of one place lie in this directory. */
-#define WARD_CGROUP_DIR "wardfs"
 #define WARD_CGROUP_PATH_MAX 4096
+/* In a session's directory, where its helpers count: those of its processes and of these. */
+#define WARD_CGROUP_INSIDE "inside"
+#define WARD_CGROUP_GUARD "guard"
+#define WARD_CGROUP_FREEZE "cgroup.freeze"
+/* The kernel lets go of a group some milliseconds after its last process; more ends a hang. */
+#define WARD_CGROUP_TRIES 2000
+#define WARD_CGROUP_NAP_US 1000
 /* More v1 hierarchies than the kernel has controllers (13) cannot be. */
 #define WARD_HIERARCHIES_MAX 16
 
@@ -32,7 +38,9 @@ struct ward_group {
 	bool top;		      /* below the visible top: it may have processes of its own */
 	unsigned parts;		      /* as above */
 	int base, parent, dir, procs; /* BASE/wardfs (parent)/NAME (dir)/cgroup.procs; -1: none */
-	int tasks;		      /* v1: NAME/tasks; -1: none */
+	int above;	 /* of a user: base/wardfs-host (above)/UID (parent); -1: none */
+	char holder[16]; /* of a user: the UID */
+	int tasks;	 /* v1: NAME/tasks; -1: none */
 	/* With helpers: NAME/inside, which procs and tasks are of then, and NAME/guard; -1: none.
 	 */
 	int inside, guard;
@@ -51,6 +59,7 @@ static inline int ward_group_inside(const struct ward_group *g)
 		.dir = -1,                                                                         \
 		.procs = -1,                                                                       \
 		.tasks = -1,                                                                       \
+		.above = -1,                                                                       \
 		.inside = -1,                                                                      \
 		.guard = -1})
 
@@ -64,7 +73,14 @@ enum ward_glance {
 	WARD_GLANCES,
 };
 
+/* The service answers one question after the other. */
+struct ward_cgroup_service {
+	int conn; /* -1: no service */
+	pthread_mutex_t lock;
+};
+
 struct ward_cgroup {
+	struct ward_cgroup_service service; /* that made the groups */
 	struct ward_group groups[WARD_CGROUP_PARTS];
 	size_t n_groups;
 	struct {
@@ -75,6 +91,7 @@ struct ward_cgroup {
 	int pids_event;	  /* pids.events */
 	/* v1, the threshold: a thread asks for it, which alone writes near_error while it runs. */
 	pthread_t near;
+	bool near_at_once; /* without a thread, which wardfs-hostd may not make */
 	bool near_runs;
 	int near_error;
 	const struct ward_group *near_group;
@@ -84,10 +101,27 @@ struct ward_cgroup {
 	int glance[WARD_GLANCES];
 };
 
+/*
+ * Asks the service for groups with the limits of spec, in place of those in cg, and takes them.
+ * conn becomes cg's. -EDQUOT: a limit is above what the host gives a user; -EUSERS: the user has as
+ * many groups as may be; -EPIPE: there is no answer; or why the groups could not be made.
+ */
+int ward_cgroup_ask(
+	struct ward_cgroup *cg, const struct ward_cgroup_spec *spec, int conn) ward_must_check;
+/* The service removes the groups: waits for that. */
+void ward_cgroup_give_back(struct ward_cgroup *cg);
+/* Makes the directory of the session, with parts, beneath base. -EPERM: somebody else made what it
+ * would lie in. */
+int ward_group_make_in(struct ward_group *g, int base, unsigned parts,
+	const struct ward_cgroup_spec *s) ward_must_check;
+/* Removes one group, and closes what belongs to it. */
+void ward_group_remove(struct ward_group *g);
+
 extern const char *const ward_cgroup_controllers[WARD_CGROUP_PARTS];
 
 /* One write is one command to the kernel. */
 int ward_cgroup_write(int dir, const char *file, const char *text) ward_must_check;
+int ward_cgroup_write_number(int dir, const char *file, uint64_t value) ward_must_check;
 /* The descriptor, or a negative errno. */
 int ward_cgroup_open(int at, const char *path) ward_must_check;
 /* v2: gives the controllers on to the children of dir. -EBUSY: dir has processes of its own. */

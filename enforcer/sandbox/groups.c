@@ -52,7 +52,9 @@ static void *move(void *arg)
 	char text[32];
 	int len = snprintf(text, sizeof(text), "%d", (int)g->pid);
 	for (size_t i = 0; i < g->n && g->error == 0; i++)
-		if (!g->inside[i] && write(g->ways[i].procs, text, (size_t)len) != len)
+		if (g->ways[i].service)
+			g->error = ward_cgroup_service_move(g->ways[i].service, g->pid, false);
+		else if (!g->inside[i] && write(g->ways[i].procs, text, (size_t)len) != len)
 			g->error = errno ? -errno : -EIO;
 	return NULL;
 }

@@ -85,7 +85,9 @@ MAY_INCLUDE = {
     "enforcer/attack": ["enforcer/base", "conf"],
     # Inside the session, of which it knows nothing.
     "enforcer/wasm": ["enforcer/base", "conf"],
-    "enforcer/hostd": ["enforcer/base", "enforcer/ipc", "fs/base/fuse_kernel.h"],
+    "enforcer/hostd": ["enforcer/base", "enforcer/ipc", "fs/base/fuse_kernel.h",
+                       # It makes the groups that an ordinary user cannot.
+                       "enforcer/sandbox/cgroup.h"],
     "enforcer/auditd": ["enforcer/base", "enforcer/ipc", "enforcer/policy/settings.h", "audit",
                         "enforcer/session"],
 }

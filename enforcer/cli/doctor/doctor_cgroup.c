@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "enforcer/cli/doctor/doctor.h"
+#include "enforcer/ipc/host.h"
 #include "enforcer/sandbox/cgroup.h"
+#include "enforcer/session/guard/host_service.h"
 #include "enforcer/session/limits/delegate.h"
 
 /* A group is made, as a session's, and removed. */
@@ -22,12 +24,17 @@ void ward_check_cgroup(struct ward_check *c)
 	char name[64], text[WARD_CHECK_TEXT_MAX] = "";
 	const char *why = NULL;
 	snprintf(name, sizeof(name), "doctor-%d", (int)getpid());
-	/* Limits that limit nothing, so that each part is wanted. */
+	const int service = geteuid() != 0 && ward_cgroup_lacks_delegation()
+				    ? ward_host_service_connect(WARD_HOST_GROUPS_SOCKET)
+				    : -1;
+	/* Limits that limit nothing, so that each part is wanted; or little, which the service
+	 * takes. */
 	struct ward_cgroup_spec spec = {.name = name,
 		.root = geteuid() == 0,
-		.memory = UINT64_C(1) << 50,
-		.processes = 1000,
-		.cpus = 100};
+		.memory = UINT64_C(1) << (service < 0 ? 50 : 26),
+		.processes = 10,
+		.cpus = 100,
+		.service = service < 0 ? -1 : service};
 	int r = ward_cgroup_make(&spec, &cg, &err);
 	if (r == 0 && (r = ward_cgroup_settle(cg)) < 0)
 		ward_err_sys(&err, r, "limit memory");
@@ -42,7 +49,8 @@ void ward_check_cgroup(struct ward_check *c)
 			why = ward_cgroup_why(cg, parts[i].part);
 	}
 	if (!why)
-		ward_check_say(c, WARD_CHECK_OK, NULL, "a group made; %s", text);
+		ward_check_say(c, WARD_CHECK_OK, NULL, "a group made%s; %s",
+			ward_cgroup_by_service(cg) ? " by wardfs-hostd" : "", text);
 	else if (geteuid() != 0 && ward_delegate_possible())
 		ward_check_say(c, WARD_CHECK_OK, NULL,
 			"the user manager of systemd makes a group when a limit needs one");
@@ -53,7 +61,7 @@ void ward_check_cgroup(struct ward_check *c)
 			"%s (%s)", text, why);
 	else
 		ward_check_say(c, WARD_CHECK_UNUSABLE,
-			"with cgroup v2 and systemd: loginctl enable-linger, then log in again. Otherwise as root: make a group, chown it and its cgroup.procs and cgroup.subtree_control to you, and start wardfs in it. Without a group wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, and cannot enforce those of the profile",
+			"with cgroup v2 and systemd: loginctl enable-linger, then log in again. Otherwise as root: systemctl enable --now wardfs-host-groups.socket; or make a group, chown it and its cgroup.procs and cgroup.subtree_control to you, and start wardfs in it. Without a group wardfs refuses [limits] memory, idle, cpus and cpu-time of your policy, and cannot enforce those of the profile",
 			"%s (%s)", text, why);
 	ward_cgroup_free(cg);
 }

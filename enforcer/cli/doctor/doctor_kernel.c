@@ -68,7 +68,7 @@ void ward_check_landlock(struct ward_check *c)
 /* As an ordinary user. */
 static void check_host_service(struct ward_check *c)
 {
-	ward_cleanup_fd int fd = ward_host_service_connect();
+	ward_cleanup_fd int fd = ward_host_service_connect(WARD_HOST_SOCKET);
 	const int r = fd;
 
 	if (r < 0)

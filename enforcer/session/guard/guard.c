@@ -274,7 +274,7 @@ static int spawn_fs(struct ward_guard *g, const struct ward_guard_tree *trees, s
 		fds[n++] = (struct ward_helper_fd){g->review, WARD_FD_FS_REVIEW};
 	/* Root needs nobody for that. */
 	if (geteuid() != 0)
-		g->host = ward_host_service_connect();
+		g->host = ward_host_service_connect(WARD_HOST_SOCKET);
 	if (g->host >= 0)
 		fds[n++] = (struct ward_helper_fd){g->host, WARD_FD_FS_HOST};
 	for (size_t i = 0; i < n_trees; i++)

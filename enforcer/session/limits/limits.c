@@ -10,6 +10,8 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/quantity.h"
+#include "enforcer/ipc/host.h"
+#include "enforcer/session/guard/host_service.h"
 
 /* [limits] tmp as it is without being written: what the view has anyway. */
 #define TMP_DEFAULT (UINT64_C(1) << 30)
@@ -216,6 +218,10 @@ int ward_limits_open(
 	l->idle_default = ward_limits_idle_is_default(spec->policy);
 	l->mode = spec->mode;
 	l->root = spec->root;
+	const struct ward_settings *s = spec->settings;
+	const bool ask = !spec->root && ward_cgroup_lacks_delegation() &&
+			 (accounted(s) || s->processes != WARD_UNLIMITED);
+	const int service = ask ? ward_host_service_connect(WARD_HOST_GROUPS_SOCKET) : -1;
 	l->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	struct ward_cgroup_spec cg = {.name = spec->session,
 		.root = spec->root,
@@ -223,7 +229,8 @@ int ward_limits_open(
 		.processes = spec->settings->processes,
 		.cpus = spec->settings->cpus,
 		.replayed = ward_layers_replay(spec->mode->layers),
-		.helpers = accounted(spec->settings)};
+		.helpers = accounted(spec->settings),
+		.service = service < 0 ? -1 : service};
 	l->counts_helpers = cg.helpers;
 	int r = l->timer < 0 ? ward_err_sys(err, -errno, "clock")
 			     : ward_cgroup_make(&cg, &l->cg, err);
