@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does an overlay give files an identity? */
 /* Finds overlays whose files have device numbers of their own. */
 #include "fs/kernel/overlay_layers.h"
 
