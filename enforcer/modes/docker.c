@@ -126,6 +126,9 @@ static int look(const struct ward_mode_host *h, struct ward_mode_found *ret,
 	if (ward_engine_own_kernel(f.engine))
 		ret->note = "engine %s: the container has a kernel of its own: no Landlock, no "
 			    "records of the programs that start, and no record of each open";
+	/* By a link of a session's, the next one would have another engine. */
+	if (named && named[0] == '/' && !(ret->name = strdup(named)))
+		return ward_err_sys(err, -ENOMEM, "mode docker");
 	ret->program = ward_steal_ptr(&f.program);
 	return 0;
 }

@@ -66,6 +66,31 @@ if "$WARDFS" run --engine "$work/bin/runc" -- true 2>"$WARD_TMP/err"; then
 fi
 has "$(cat "$WARD_TMP/err")" "$work/bin/runc"
 
+# A link of the project's names another engine, which the host would ask for its flags. A session
+# made it, and left the engine in another project.
+chosen=$WARD_TMP/chosen
+project "$chosen"
+(cd "$chosen" && expect 0 "$WARDFS" run -- sh -c "printf '#!/bin/sh\ntouch \"%s\"\n' \
+	'$WARD_TMP/asked' >runsc && chmod 755 runsc")
+ln -s "$own/runc" bin/runsc
+expect 0 "$WARDFS" run -- ln -sfn "$chosen/runsc" bin/runsc
+# Control: the host executes what the caller names.
+expect 125 "$WARDFS" run --engine "$chosen/runsc" -- true
+has "$ERR" 'the engine ended with status 1'
+[ -e "$WARD_TMP/asked" ] || fail 'control: the engine was not asked'
+rm "$WARD_TMP/asked"
+expect 125 "$WARDFS" run --engine "$work/bin/runsc" -- true
+has "$ERR" "$work/bin/runsc lies in the tree /workspace"
+[ ! -e "$WARD_TMP/asked" ] || fail 'the host executed what a session chose'
+# Control: a link that no session can change.
+ln -s "$own/runc" "$WARD_TMP/runc"
+expect 0 "$WARDFS" run --engine "$WARD_TMP/runc" -- true
+policy "[container]\nengine = $work/bin/runsc"
+expect 125 "$WARDFS" run -p "$WARD_TMP/p.policy" -- true
+has "$ERR" "$work/bin/runsc lies in the tree /workspace"
+[ ! -e "$WARD_TMP/asked" ] || fail 'the host executed what a session chose'
+rm bin/runsc
+
 # PATH, the environment and files of the project say nothing to the engine.
 cat >bin/runc <<END
 #!/bin/sh
