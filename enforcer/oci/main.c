@@ -345,10 +345,12 @@ int main(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct oci o = {.runtime = WARD_ENGINE_FOUND_INIT};
-	/* The engine's environment says nothing: places are those of the host. */
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_CONFIG_HOME");
+	/* The engine's environment says nothing: places are those of the host, and the owner is
+	 * root, whoever started the engine. Trails still name SUDO_USER. */
+	static const char *const dropped[] = {"HOME", "SUDO_GID", "SUDO_UID", "XDG_CONFIG_HOME",
+		"XDG_RUNTIME_DIR", "XDG_STATE_HOME"};
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+		(void)unsetenv(dropped[i]);
 	if (ward_oci_arguments(argc, argv, &o.args, &err) < 0)
 		return complain(&o.args, err.text);
 	if (o.args.command == WARD_OCI_HELP || o.args.command == WARD_OCI_VERSION) {

@@ -37,6 +37,30 @@ stopped 'names no policy'
 host_policy 'policy = medium' 'runtime = /tmp/x/runc'
 stopped runc
 
+# The environment of the engine, as sudo keeps it: owner and home are root's, and so is the place of
+# the guards that a later container finds. Control: `wardfs run` by root takes them from there.
+steered() {
+	env SUDO_UID=4711 SUDO_GID=4711 SUDO_USER=tbob HOME="$W/home" "$@"
+}
+mkdir "$W/home"
+guards=.local/state/wardfs/guards
+host_policy 'policy = medium'
+works readme
+[ -n "$(ls "$HOME/$guards/0")" ] || fail "no guards in the home of root"
+rm -r "${HOME:?}/$guards"
+expect 0 steered "$OCI" --root "$W/runc" run -b "$b" steered
+has "$OUT" readme
+[ -n "$(ls "$HOME/$guards/0")" ] || fail "no guards in the home of root"
+[ -z "$(ls "$W/home")" ] || fail 'the home was taken from the environment'
+expect 0 "$WARDFS" audit show latest --json
+has "$OUT" '"owner_uid":0,'
+has "$OUT" '"sudo_user":"tbob"'
+cd "$work"
+expect 0 steered "$WARDFS" run --session control -- true
+cd "$W"
+expect 0 "$WARDFS" audit show control --json
+has "$OUT" '"owner_uid":4711,'
+
 # Annotations that the file does not allow; the same where it does.
 host_policy 'policy = medium'
 for a in wardfs.policy=high wardfs.session=mine wardfs.tree.workspace=/workspace wardfs.no=1; do

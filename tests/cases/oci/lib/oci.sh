@@ -4,7 +4,8 @@
 #
 # on_host SCRIPT [ARG...]  runs the sh script as root in a mount namespace with its own /etc/wardfs,
 #                          /run, /var/cache, /var/lib/wardfs, state of engines and tree of control
-#                          groups. The mounts go with the namespace. Projects and bundles lie in $W.
+#                          groups, and with $HOME as root's home. The mounts go with the namespace.
+#                          Projects and bundles lie in $W.
 # inside "$@"              with the arguments of the case: the rest of the case runs on such a host
 # workspace                makes the project $work with a README; $b is where its bundle goes
 # In a script:
@@ -50,6 +51,8 @@ group_make() {
 on_host() {
 	[ "$(id -u)" -eq 0 ] || skip 'needs root'
 	command -v runc >/dev/null || skip 'no runc (Debian package runc)'
+	awk -F: -v OFS=: '$3 == 0 { $6 = ENVIRON["HOME"] } 1' /etc/passwd >"$WARD_TMP/passwd"
+	chmod 644 "$WARD_TMP/passwd"
 	mkdir -p "$WARD_TMP/w" /etc/wardfs /etc/cni /var/lib/wardfs /var/lib/containers /var/lib/containerd \
 		/var/lib/docker
 	GROUP=wardfs-oci-$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
@@ -72,6 +75,7 @@ on_host() {
 			/var/lib/containerd /var/lib/docker; do
 			[ ! -d "$d" ] || mount -t tmpfs -o mode=755 tmpfs "$d"
 		done
+		mount --bind "$WARD_TMP/passwd" /etc/passwd
 		g=$WARD_TMP/groups
 		mkdir "$g"
 		[ "$GROUPS_AT" = /sys/fs/cgroup ] || mount -t tmpfs -o mode=755 tmpfs "$g"
