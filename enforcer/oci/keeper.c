@@ -506,14 +506,19 @@ int ward_oci_keeper_start(const struct ward_oci_keep *k, struct ward_err *err)
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return ward_err_sys(err, -errno, "pipe");
 	ward_cleanup_fd int ours = p[0];
+	/* Not the front's child: crun, which the front becomes, waits for all that it has. */
 	pid_t pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-		_exit(keep(k, p[1]));
+		pid = fork();
+		_exit(pid == 0 ? keep(k, p[1]) : pid < 0);
 	}
 	close(p[1]);
 	if (pid < 0)
 		return ward_err_sys(err, -errno, "fork");
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	/* The pipe ends with the keeper: it tells why, then ends its trail. */
 	while (have < sizeof(text) - 1) {
 		ssize_t n = read(ours, text + have, sizeof(text) - 1 - have);
 		if (n < 0 && errno == EINTR)
@@ -524,9 +529,6 @@ int ward_oci_keeper_start(const struct ward_oci_keep *k, struct ward_err *err)
 		if (text[0] == '\1')
 			return 0;
 	}
-	/* It tells why, then ends its trail. */
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
 	return ward_err_set(err, -EIO, "%s", text[0] ? text : "the keeper of the session died");
 }
 
