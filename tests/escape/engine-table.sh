@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The same attempts in each engine of mode docker, without one, and in wardfs-oci with runc: those
-# of `wardfs attack`, every operation under every verb of the file rules, quotas, noexec rules and
-# lists of programs. Prints what each engine holds; docs/containers.md has the same table. The
-# controls: `wardfs attack` makes each attempt outside too; the other attempts succeed without the
-# rule.
+# The same attempts in each engine of mode docker, without one, and in wardfs-oci with runc, crun
+# and runsc: those of `wardfs attack`, every operation under every verb of the file rules, quotas,
+# noexec rules and lists of programs. Prints what each engine holds; docs/containers.md has the
+# same table. The controls: `wardfs attack` makes each attempt outside too; the other attempts
+# succeed without the rule.
 # plain
 # timeout: 900
 set -eu
@@ -26,6 +26,7 @@ echo 'work=/workspace' >"$at/facts"
 # access(2): a mount for many users answers by mode bits.
 sed -n 's/^    "\(access: [^e].*\)": .*/\1/p; s/^    "\(access: executable\)": .*/\1/p' "$verbs" >"$at/wardfs-oci.loose"
 # What gVisor of 2022 cannot do, says wrongly, or refuses for another reason. Nothing that reads.
+cp "$at/wardfs-oci.loose" "$at/crun+wardfs-oci.loose"
 cat "$at/wardfs-oci.loose" - >"$at/runsc.loose" <<'END'
 a file without a name (`O_TMPFILE`) in a directory, and a name for it there
 change mode
@@ -49,6 +50,7 @@ set times
 set times to now
 truncate
 END
+cp "$at/runsc.loose" "$at/runsc+wardfs-oci.loose"
 : >"$at/none.loose"
 
 # The engine names what it cannot do, and starts nothing.
@@ -68,7 +70,7 @@ file_rules() {
 	[ ! -e "$at/$1.loose" ] || loose=$at/$1.loose
 	# It does not run with such a rule.
 	left_out=
-	[ "$1" != runsc ] || left_out=noexec
+	case $1 in runsc*) left_out=noexec ;; esac
 	[ -z "$left_out" ] || sed -i '/^noexec/d' "$at/verbs"
 	python3 "$verbs" state . >"$at/before"
 	in_engine "$1" "$at/verbs" /usr/bin/python3 verbs.py attempt /workspace >"$at/answers" 2>"$at/said" ||
@@ -117,7 +119,7 @@ for name in $ENGINES; do
 	project "$W/$name/p"
 	cd "$W/$name/p"
 	facts=
-	[ "$name" != wardfs-oci ] || facts="--facts $at/facts"
+	case $name in *wardfs-oci) facts="--facts $at/facts" ;; esac
 	# An attempt that busy processors did not let happen is made again, twice.
 	for again in 1 2 no; do
 		# shellcheck disable=SC2086

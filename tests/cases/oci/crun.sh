@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# wardfs-oci with crun as its runtime: run, create, start, exec, kill and delete. crun refuses a host
-# that mixes both versions of control groups, and so does the container; what follows then sees
-# version 2 alone, as on other hosts.
+# wardfs-oci with crun as its runtime: run, create, start, exec, kill and delete. crun refuses a
+# host that mixes both versions of control groups, and so does the container. What follows then
+# sees version 2 alone, as on other hosts.
 # shellcheck disable=SC2154
 # timeout: 200
 set -eu

@@ -14,11 +14,14 @@ import sys
 # calls wardfs-oci.
 ALLOWED = {"keep-home", "envrc", "editor-tasks", "editor-settings", "agent-hooks", "agent-servers", "agent-config",
            "agent-text", "package-config", "compiler-config", "ci-workflow", "container-config", "personality"}
-ENGINES_OWN = {"wardfs-oci": {
+OCI_OWN = {
     "memory-map", "vm-socket", "netlink-audit", "netlink-netfilter", "netlink-xfrm", "netlink-connector",
     "netlink-devices", "netlink-generic", "netlink-diagnosis", "netlink-security", "mptcp-socket",
     "udp-lite-socket", "slabs", "kernel-mappings", "page-counts", "page-flags", "share-user", "share-cgroup",
-    "superuser", "limit-processes", "many-processes"}}
+    "superuser", "limit-processes", "many-processes"}
+# runc run gives pipes to its container, the others hand on what their caller has.
+HANDED_ON = {"error-before", "error-rewrite", "error-truncate", "error-mode"}
+ENGINES_OWN = {"wardfs-oci": OCI_OWN, "crun+wardfs-oci": OCI_OWN | HANDED_ON, "runsc+wardfs-oci": OCI_OWN | HANDED_ON}
 ROWS = {
     "files outside of the trees": ("outside",),
     "network": ("network",),
@@ -43,7 +46,7 @@ def cells(at, name, wrong):
     with open(f"{at}/attack.json", encoding="utf-8") as f:
         report = json.load(f)
     trail = load(f"{at}/trail.json")
-    own = any('"own_kernel": true' in json.dumps(r) for r in trail)
+    own = name.startswith("runsc+") or any('"own_kernel": true' in json.dumps(r) for r in trail)
     for row, groups in ROWS.items():
         attempts = [a for a in report["attempts"] if a["group"] in groups]
         verdict = {v: {a["name"] for a in attempts if a["verdict"] == v} for v in ("held", "broken", "untested")}
@@ -76,7 +79,7 @@ def table(at, *names):
 def settled(at, name):
     with open(f"{at}/{name}/attack.json", encoding="utf-8") as f:
         attempts = json.load(f)["attempts"]
-    unseen = {g for row in UNSEEN for g in ROWS[row]} if name == "runsc" else set()
+    unseen = {g for row in UNSEEN for g in ROWS[row]} if name.startswith("runsc") else set()
     left = [f"{a['name']}: {a.get('seen')}" for a in attempts
             if a["verdict"] == "untested" and a["group"] not in unseen and a["name"] not in ENGINES_OWN.get(name, ())]
     sys.exit("\n".join(left) if left else 0)

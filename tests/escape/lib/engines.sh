@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # The adapter of ../engine-table.sh: the same command in each way to have a container, or none.
 #
-# ENGINES                    their names; `wardfs-oci` is wardfs-oci with runc
+# ENGINES                    their names; `wardfs-oci` is wardfs-oci with runc, and
+#                            ENGINE+wardfs-oci that with another runtime
 # in_engine NAME POLICY CMD...
 #       runs CMD with the directory $PWD as /workspace, by the policy of that file
 # command_of NAME POLICY     that as a command line, for a program that starts the sandbox itself
@@ -12,8 +13,31 @@
 # engines.sh in DIR NAME POLICY CMD...     the file as a program: in_engine
 set -eu
 . "$WARD_SRC/tests/cases/oci/lib/oci.sh"
-ENGINES='restricted runc crun podman docker runsc wardfs-oci'
+ENGINES='restricted runc crun podman docker runsc wardfs-oci crun+wardfs-oci runsc+wardfs-oci'
 ADAPTER=$WARD_SRC/tests/escape/lib/engines.sh
+
+# oci_runtime NAME: sets $runtime, with the options that hosts as this one need. crun sees version 2
+# of the control groups alone, without controllers.
+oci_runtime() {
+	runtime=$W/runtimes/$1
+	case $1 in
+	crun) options='--cgroup-manager=disabled' ;;
+	runsc) options='--platform=ptrace --ignore-cgroups --network=none' ;;
+	*) runtime=$1 ;;
+	esac
+	if [ "$runtime" != "$1" ] && [ ! -e "$runtime" ]; then
+		mkdir -p "$W/runtimes"
+		printf '#!/bin/sh\nexec %s %s "$@"\n' "$(command -v "$1")" "$options" >"$runtime.$$"
+		chmod 755 "$runtime.$$"
+		mv "$runtime.$$" "$runtime"
+	fi
+}
+
+# version_2 CMD...: CMD where the hierarchies of version 1 are not in sight
+version_2() {
+	unshare --mount --propagation private sh -c 'umount -R -l /sys/fs/cgroup &&
+		mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"' version_2 "$@"
+}
 
 # The container has the host's programs, as the others do: links, and /usr as a volume to read.
 in_oci() {
@@ -21,7 +45,11 @@ in_oci() {
 	for place in proc dev sys tmp etc usr workspace home; do mkdir -p "$box/rootfs/$place"; done
 	for link in bin sbin lib lib64; do ln -s "usr/$link" "$box/rootfs/$link"; done
 	cp /etc/ld.so.cache "$box/rootfs/etc"
-	host_policy "policy = $1" '[volumes]' 'read = /usr'
+	oci_runtime "$1"
+	start=
+	[ "$1" != crun ] || start=version_2
+	host_policy "runtime = $runtime" "policy = $2" '[volumes]' 'read = /usr'
+	shift
 	shift
 	bundle "$box" "$@"
 	# shellcheck disable=SC2086
@@ -32,9 +60,9 @@ c["mounts"] += [{"type": "tmpfs", "source": "tmpfs", "destination": d, "options"
                 for d in ("/tmp", "/home")]'
 	status=0
 	if [ "${OCI_PLAIN-}" ]; then
-		runc --root "$W/plain" run -b "$box" "box$$" || status=$?
+		$start "$runtime" --root "$W/plain" run --bundle "$box" "box$$" || status=$?
 	else
-		oci run -b "$box" "box$$" || status=$?
+		$start "$OCI" --root "$W/runc" run --bundle "$box" "box$$" || status=$?
 	fi
 	rm -rf "$box"
 	return "$status"
@@ -46,7 +74,8 @@ in_engine() {
 	shift 2
 	case $engine in
 	restricted) "$WARDFS" run -p "$policy" -- "$@" ;;
-	wardfs-oci) in_oci "$policy" "$@" ;;
+	wardfs-oci) in_oci runc "$policy" "$@" ;;
+	*+wardfs-oci) in_oci "${engine%+*}" "$policy" "$@" ;;
 	*) "$WARDFS" run --engine "$engine" -p "$policy" -- "$@" ;;
 	esac
 }
@@ -60,7 +89,7 @@ trail_of() {
 }
 
 if [ "${1-}" = in ]; then
-	[ "$3" != wardfs-oci ] || cd "$2"
+	case $3 in *wardfs-oci) cd "$2" ;; esac
 	shift 2
 	in_engine "$@"
 fi
