@@ -279,7 +279,7 @@ class Demonstration:
         gone = {name for name in before if name.startswith("docs/")}
         for verb, wanted in (("apply", before.keys() - gone | {"added"}), ("undo", before.keys())):
             print(f"  $ wardfs review {verb}")
-            result = subprocess.run([self.wardfs, "review", verb, "demo-review"], cwd=self.project,
+            result = subprocess.run([self.wardfs, "review", verb, "-s", "demo-review"], cwd=self.project,
                                     env=self.env, text=True, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             now = self.digests()

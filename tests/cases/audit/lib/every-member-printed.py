@@ -28,7 +28,8 @@ def words(value, name=None):
 
 
 # Those that have a place of their own in the line stand there without their name.
-PLACE = {"pid", "comm", "argv", "answers", "action", "path", "path2", "asked", "rule", "rule_text", "errno", "text", "detail", "cut"}
+PLACE = {"pid", "comm", "argv", "answers", "action", "path", "path2", "asked", "rule", "rule_text", "errno", "text", "detail", "via",
+         "cut"}
 seen = {"cut"}
 for r, line, row in zip(records, lines, rows):
     seen |= set(r)
@@ -37,6 +38,8 @@ for r, line, row in zip(records, lines, rows):
             assert f"  {name} {words(value, name)}" in line, (name, value, line)
         elif name == "asked":
             assert "  " + ",".join(value) in line, line
+        elif name == "via":
+            assert f" via {value}" in line, line
         elif name == "pid":
             assert f"[{value}]" in line or f"  pid {value}" in line, line
         elif name not in FRAME | {"detail"} and not (name == "action" and value == r["kind"]):
