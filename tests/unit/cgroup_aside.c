@@ -51,6 +51,16 @@ int __wrap_ward_cgroup_enable(int dir, unsigned parts)
 	return ward_cgroup_write(dir, "cgroup.subtree_control", text);
 }
 
+/* A group with processes can give these on, too (cgroup-v2.rst, Threads). */
+static bool is_threaded(const char *name)
+{
+	static const char *const threaded[] = {"cpu", "cpuset", "perf_event", "pids"};
+	for (size_t i = 0; i < sizeof(threaded) / sizeof(threaded[0]); i++)
+		if (strcmp(name, threaded[i]) == 0)
+			return true;
+	return false;
+}
+
 /* The first version 2 tree that has a controller to give on. */
 static bool find_tree(void)
 {
@@ -59,10 +69,11 @@ static bool find_tree(void)
 		char path[PATH_SIZE];
 		snprintf(path, sizeof(path), "%s/cgroup.controllers", places[i]);
 		ward_cleanup_file FILE *f = fopen(path, "re");
-		if (f && fscanf(f, "%63s", controller) == 1) {
-			snprintf(top, sizeof(top), "%s", places[i]);
-			return true;
-		}
+		while (f && fscanf(f, "%63s", controller) == 1)
+			if (!is_threaded(controller)) {
+				snprintf(top, sizeof(top), "%s", places[i]);
+				return true;
+			}
 	}
 	printf("not root, or no controller in cgroup v2\n");
 	return false;
