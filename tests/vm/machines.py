@@ -41,7 +41,7 @@ class Machine:
 # What each machine runs by itself: what kernels and a booted systemd make different.
 TESTS = ("unit", "escape", "cases/sandbox/limits", "cases/sandbox/limits-user",
          "cases/sandbox/hidden-processes", "cases/fs/verbs", "cases/fs/backings", "cases/fs/folding",
-         "cases/run/rootless", "cases/audit/system", "machine")
+         "cases/run/rootless", "cases/run/host-groups", "cases/audit/system", "machine")
 
 MACHINES = {
     "debian12": Machine(
