@@ -4,11 +4,7 @@
 # without a path, in a file without a name, beneath a path longer than a record, under names that
 # look like records.
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 printf '[policy]\nversion = 1\nextends = medium\n[audit]\nlog = io\n' >../policy
 echo S=1 >.env
 echo before >victim

@@ -6,11 +6,7 @@
 # plain
 # timeout: 14400
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 mkdir denied
 printf '[policy]\nversion = 1\nextends = medium\n[files]\nread = /workspace/denied\n' >../policy
 rounds=${WARD_ROUNDS:-${WARD_LONG:+1000}}

@@ -3,11 +3,7 @@
 # The records of real work have exactly the members in the table of kinds, and come from the
 # producers that the table names.
 set -eu
-. "$WARD_SRC/tests/lib.sh"
-XDG_STATE_HOME=$PWD/state XDG_CONFIG_HOME=$PWD/config
-export XDG_STATE_HOME XDG_CONFIG_HOME
-project p
-cd p || exit 1
+. "$WARD_SRC/tests/cases/audit/lib/session.sh"
 
 cp "$WARD_SRC/tests/cases/audit/lib/members-of-kinds-work.py" work.py
 echo secret >.env
