@@ -4,7 +4,6 @@
 # meanwhile stays and is named, whoever ends them at any moment can run them again, and no look
 # changes a time of access.
 # timeout: 900
-# suites: tsan
 # shellcheck disable=SC2016
 set -eu
 . "$WARD_SRC/tests/cases/run/lib/review.sh"
