@@ -406,21 +406,21 @@ static int last_figures(struct ward_running *r)
 	return e;
 }
 
-/* Helpers that somebody stopped go on: what they have in hand belongs to the trail. The names. */
-static json_t *continue_helpers(struct ward_running *r)
+/* The names of the helpers that somebody had stopped. */
+static json_t *continued(const struct ward_running *r)
 {
-	const struct ward_helper *const all[] = {&r->guard.audit, &r->guard.fs, &r->network.helper};
 	json_t *names = json_array();
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (ward_helper_continue(all[i]))
-			json_array_append_new(names, json_string(all[i]->name));
+	for (size_t i = 0; i < WARD_RUNNING_HELPERS; i++)
+		if (r->continued[i])
+			json_array_append_new(names, json_string(r->continued[i]));
 	return names;
 }
 
-/* What ended the run, and what it used; stopped: of continue_helpers(), taken. */
-static json_t *end_details(const struct ward_running *r, json_t *stopped)
+/* What ended the run, and what it used. */
+static json_t *end_details(const struct ward_running *r)
 {
 	json_t *o = json_object();
+	json_t *stopped = continued(r);
 	if (json_array_size(stopped))
 		json_object_set(o, "stopped", stopped);
 	json_decref(stopped);
@@ -553,7 +553,7 @@ static void note_files(const struct ward_running *r, const struct ward_executed 
 static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, struct ward_err *err)
 {
 	ward_sched_awake(true);
-	json_t *stopped = continue_helpers(r);
+	ward_running_continue(r);
 	end_questions(r);
 	ward_relay_finish(r->relay, DRAIN_MS);
 	const struct ward_err *lost = r->started && !r->let_go ? ward_relay_failed(r->relay) : NULL;
@@ -595,7 +595,7 @@ static void finish(struct ward_running *r, struct ward_run_notes *ret_notes, str
 		e = limits;
 	if (e == 0)
 		e = ward_run_project_git(r);
-	json_t *details = end_details(r, stopped);
+	json_t *details = end_details(r);
 	if (e == 0)
 		e = ward_record_session_end(
 			&r->guard, r->child_status, r->child_signal, r->cause, &found, details);

@@ -8,6 +8,15 @@
 
 #include "enforcer/base/clock.h"
 
+void ward_running_continue(struct ward_running *r)
+{
+	const struct ward_helper *const all[WARD_RUNNING_HELPERS] = {
+		&r->guard.audit, &r->guard.fs, &r->network.helper};
+	for (size_t i = 0; i < WARD_RUNNING_HELPERS; i++)
+		if (ward_helper_continue(all[i]))
+			r->continued[i] = all[i]->name;
+}
+
 void ward_running_over(struct ward_running *r)
 {
 	r->over = true;
@@ -21,6 +30,7 @@ void ward_running_kill(struct ward_running *r, int status, const char *cause)
 	ward_running_over(r);
 	r->status = status;
 	r->cause = cause;
+	ward_running_continue(r);
 	ward_mode_stop(r->confined);
 	if (status == WARD_EXIT_SETUP)
 		ward_err_set(r->err, -EIO, "%s", cause);
@@ -40,6 +50,8 @@ void ward_running_end(struct ward_running *r, int status, const char *cause)
 	r->ending = true;
 	r->status = status;
 	r->cause = cause;
+	/* What ends closes its files first, and waits for wardfs-fs with that. */
+	ward_running_continue(r);
 	/* Whose first command is over has nobody to be asked. */
 	if (r->let_go || ward_mode_signal(r->confined, 0, SIGTERM) < 0)
 		arm(r->clock, 1);

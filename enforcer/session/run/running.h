@@ -38,6 +38,9 @@
 #include "enforcer/session/tree/git_heads.h"
 #include "enforcer/session/warm/taken.h"
 
+/* wardfs-audit, wardfs-fs and wardfs-net. */
+#define WARD_RUNNING_HELPERS 3
+
 struct ward_running {
 	struct ward_run_plan *plan;
 	const struct ward_run_options *options;
@@ -103,7 +106,14 @@ struct ward_running {
 	uint64_t refused;
 	bool let_go;   /* --keep: the first command is over, and its caller has its status */
 	bool detached; /* --keep: its caller left before */
+	const char *continued[WARD_RUNNING_HELPERS]; /* by ward_running_continue(); NULL: was not */
 };
+
+/*
+ * Helpers that somebody stopped go on, for the end: what they have in hand belongs to the trail, and
+ * processes inside wait for wardfs-fs.
+ */
+void ward_running_continue(struct ward_running *r);
 
 /* Asks the command to end; the clock ends it if it does not. cause is kept by reference. */
 void ward_running_end(struct ward_running *r, int status, const char *cause);

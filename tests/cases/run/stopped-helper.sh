@@ -11,9 +11,10 @@ cd p || exit 1
 printf '[policy]\nversion = 1\nextends = medium\n[network]\nmode = allowlist\nallow = example.org:443\n' >../net.policy
 stopped=
 trap '[ -z "$stopped" ] || kill -CONT $stopped 2>/dev/null || :' EXIT
-# begin NAME: a session that writes all the time. Sets run.
+# begin NAME: a session that writes all the time, and has a file open that its end closes. Sets run.
 begin() {
-	"$WARDFS" run --policy ../net.policy --session "$1" -- sh -c 'while :; do date >f; sleep 0.05; done' 2>"../err.$1" &
+	"$WARDFS" run --policy ../net.policy --session "$1" -- \
+		sh -c 'exec 9>open; while :; do date >f; sleep 0.05; done' 2>"../err.$1" &
 	run=$!
 	name=$1
 	wait_until 60 answers || fail "not started: $(cat "../err.$1")"
