@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds a session that has ended to the index. */
+/* Adds a long session that has ended to the index. */
 #include "enforcer/cli/run/run_index.h"
 
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,10 +15,8 @@
 
 /* The last of the descriptors that every process has. */
 #define STANDARD 2
-/* Bytes of a trail that the next question indexes in about ten milliseconds. */
+/* Bytes of a trail that the next question indexes, in about ten milliseconds. */
 #define SHORT_MAX ((uint64_t)1 << 20)
-/* Of so many short sessions one brings the index up to date, for all of them. */
-#define SHORT_ONE_IN 16
 
 static bool is_short(struct ward_store *st, const char *session)
 {
@@ -42,10 +39,7 @@ static void step_aside(void)
 		_exit(1);
 }
 
-/*
- * Last at processor and disk. Not for short trails: a question waits for the lock on the index, and
- * what takes milliseconds would take seconds on a busy host.
- */
+/* Last at processor and disk. */
 static void go_last(void)
 {
 	const struct sched_param lowest = {0};
@@ -55,30 +49,19 @@ static void go_last(void)
 		SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
-/* By chance, so that nothing needs to be counted. */
-static bool is_turn(void)
-{
-	unsigned char byte = 0;
-	return getrandom(&byte, sizeof(byte), GRND_NONBLOCK) == sizeof(byte) &&
-	       byte % SHORT_ONE_IN == 0;
-}
-
 void ward_run_index(const char *state, const char *session)
 {
 	struct ward_err none = WARD_ERR_INIT;
-	struct ward_index_result all = {0};
 	struct ward_store *st = NULL;
 	if (!session || ward_store_open(state, false, &st, &none) < 0)
 		return;
-	const bool is_long = !is_short(st, session);
+	const bool leave_it = is_short(st, session);
 	ward_store_close(st);
-	if ((!is_long && !is_turn()) || fork() != 0)
+	if (leave_it || fork() != 0)
 		return;
 	step_aside();
-	if (is_long)
-		go_last();
+	go_last();
 	if (ward_chain_setup() < 0 || ward_store_open(state, false, &st, &none) < 0)
 		_exit(1);
-	_exit((is_long ? ward_index_add(st, session, &none)
-		       : ward_index_update(st, false, &all, &none)) < 0);
+	_exit(ward_index_add(st, session, &none) < 0);
 }

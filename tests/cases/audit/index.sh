@@ -258,7 +258,7 @@ cmp -s indexed whole || fail "a changed trail: the index counts otherwise"
 
 [ "$(id -u)" -eq 0 ] || skip "the rest needs root"
 # A long session comes into it without being asked, soon after its end; a short one with the next
-# question, or with one of some later sessions.
+# question.
 export XDG_STATE_HOME="$PWD/xdg"
 mkdir work
 (cd work && git init -q . && "$WARDFS" run --session short -- sh -c 'echo x >f; cat f') >/dev/null || fail "run"
@@ -276,9 +276,3 @@ sys.exit(n != sum(1 for _ in open(f"xdg/wardfs/sessions/{sys.argv[1]}/trail.json
 wait_until 400 indexed long || fail "a long session does not come into the index"
 "$WARDFS" audit list --kind open >/dev/null 2>&1 || fail "list --kind"
 indexed short || fail "a question did not bring the index up to date"
-n=0
-until indexed again; do
-	[ $n -lt 200 ] || fail "no run brought the index up to date"
-	(cd work && "$WARDFS" run --session again -- true) 2>/dev/null || fail "run: again"
-	n=$((n + 1))
-done
