@@ -19,6 +19,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/base/sched.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/msg.h"
@@ -262,6 +263,7 @@ static int prepare_beside(struct ward_fs *fs, struct ward_err *err)
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* RLIMIT_FSIZE is the agent's; a signal for it would end us in the agent's place. */
 	(void)signal(SIGXFSZ, SIG_IGN);
+	fs->drops_pages = ward_kernel_drops_pages_here();
 	fs->casefold = stat("/sys/fs/ext4/features/casefold", &st) == 0 ||
 		       stat("/sys/fs/f2fs/features/casefold", &st) == 0 ||
 		       stat("/sys/fs/tmpfs/features/casefold", &st) == 0 ||

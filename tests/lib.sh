@@ -126,7 +126,8 @@ said_besides_limits() {
 
 # as_user SCRIPT [ARG...]: runs the sh script as an ordinary user (uid 4711, no groups) who can open
 # /dev/fuse: the user has a node of mode 0666, as on most machines, in a private mount namespace.
-# The user's home is $WARD_TMP/home. Others must be able to reach the build tree.
+# The user's home is $WARD_TMP/home. Others must be able to reach the build tree. Nothing of
+# wardfs-hostd is there, even if the host has it: its own cases start it.
 as_user() {
 	mkdir -p "$WARD_TMP/home" "$WARD_TMP/dev"
 	chmod 755 "$WARD_TMP"
@@ -139,6 +140,7 @@ as_user() {
 		chmod 666 "$WARD_TMP/dev/fuse"
 		mount --bind "$WARD_TMP/dev/fuse" /dev/fuse
 		umount -l "$WARD_TMP/dev"
+		[ ! -d /run/wardfs-host ] || mount -t tmpfs -o mode=755 tmpfs /run/wardfs-host
 		unset XDG_RUNTIME_DIR XDG_STATE_HOME XDG_CONFIG_HOME
 		exec setpriv --reuid=4711 --regid=4711 --clear-groups --inh-caps=-all sh "$@"' sh "$@"
 }

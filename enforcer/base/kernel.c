@@ -41,6 +41,32 @@ int ward_kernel_check(struct ward_err *err)
 		uname(&u) < 0 ? "?" : u.release);
 }
 
+bool ward_kernel_drops_pages(const char *release)
+{
+	unsigned major = 0;
+	unsigned minor = 0;
+	unsigned patch = 0;
+	int n = sscanf(release, "%u.%u.%u", &major, &minor, &patch);
+	if (n < 2)
+		return false;
+	if (major != 6)
+		return major > 6;
+	switch (minor) {
+	case 12:
+		return patch >= 64;
+	case 18:
+		return patch >= 3;
+	default:
+		return minor > 18;
+	}
+}
+
+bool ward_kernel_drops_pages_here(void)
+{
+	struct utsname u;
+	return uname(&u) == 0 && ward_kernel_drops_pages(u.release);
+}
+
 unsigned ward_kernel_landlock(void)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);

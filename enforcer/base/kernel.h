@@ -2,6 +2,8 @@
 /* The running kernel's version, and the oldest one that a guarded run is built on. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "enforcer/base/err.h"
 
 /*
@@ -17,6 +19,15 @@ int ward_kernel_version(unsigned *ret_major, unsigned *ret_minor) ward_must_chec
 
 /* 0 at or above the floor; else -ENOTSUP, and err names the kernel found and the fix. */
 int ward_kernel_check(struct ward_err *err) ward_must_check;
+
+/*
+ * After a write through a handle with FOPEN_DIRECT_IO, does that kernel drop the pages that others
+ * have read meanwhile? Since Linux 6.19, 6.18.3 and 6.12.64 ("fuse: Invalidate the page cache after
+ * FOPEN_DIRECT_IO write"). release: of uname(2). An unknown one does not.
+ */
+bool ward_kernel_drops_pages(const char *release);
+/* The same of the running one. */
+bool ward_kernel_drops_pages_here(void);
 
 /*
  * The ABI of Landlock, 0 without. Below ABI 2 a rename between two directories would be EXDEV

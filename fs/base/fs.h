@@ -75,7 +75,8 @@ struct ward_fs {
 	size_t n_groups;
 	enum ward_audit_log log;
 	enum ward_audit_hash hash;
-	bool casefold; /* this kernel knows casefolded directories: look for them */
+	bool casefold;	  /* this kernel knows casefolded directories: look for them */
+	bool drops_pages; /* ward_kernel_drops_pages() */
 	int latency_fds[WARD_TREES_MAX]; /* /dev/cpu_dma_latency for each tree, -1: not available */
 	/* With host: in its place a pipe for each tree; the read end is -1 when nobody is to get it
 	 * any more. */

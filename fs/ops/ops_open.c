@@ -116,13 +116,43 @@ static const char *no_passthrough(
 }
 
 /*
+ * All reads and writes reach us. nodes->lock is held. empty: the file has no content yet, or loses
+ * it now.
+ *
+ * The kernel keeps no pages of what is written through a handle that only writes. That saves a copy
+ * of the content, and for each new file a request about its capabilities. Nothing is lost: who
+ * opens the file to read it would find other times, and drop the pages. Not beside other handles:
+ * the kernel writes a page of a mapping back as a whole, and would undo what is written beside it.
+ */
+static void choose_served(struct ward_fs_tree *tree, struct ward_handle *h, bool empty, bool rated,
+	const char *cached_why)
+{
+	const int acc = h->flags & O_ACCMODE;
+	struct ward_node *node = h->node;
+
+	if (rated && acc != O_RDONLY) {
+		/* As of log = io: the kernel refuses a shared mapping (ENODEV). */
+		h->io = WARD_IO_DIRECT;
+		h->io_why = "rate: each write waits for its time, and no mapping writes past it";
+	} else if (empty && acc == O_WRONLY && !node->n_cached && tree->fs->drops_pages) {
+		h->io = WARD_IO_DIRECT;
+		h->io_why = "new, and only written to: no copy of it is kept";
+	} else {
+		h->io = WARD_IO_CACHED;
+		h->io_why = cached_why;
+		node->n_cached++;
+	}
+}
+
+/*
  * How the kernel is to do reads and writes. Handles of one inode must agree (the kernel answers
  * EIO else): a node that may be appended to and no more is not passed through, since a mapping of
  * a passthrough handle writes anywhere; unless it is already, from before it came there.
  */
-static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, int acc,
+static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t granted, bool empty,
 	int32_t *ret_id)
 {
+	const int acc = h->flags & O_ACCMODE;
 	const bool counted = acc != O_RDONLY && ward_quota_counts_writes(tree, h->quota);
 	struct ward_node *node = h->node;
 	const bool rated = ward_quota_has_rate(tree, h->quota);
@@ -174,15 +204,10 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		*ret_id = id;
 		if (acc != O_WRONLY)
 			ward_quota_mappable(tree->fs->quotas, h->quota);
-	} else if (rated && acc != O_RDONLY) {
-		/* As of log = io: the kernel refuses a shared mapping (ENODEV). */
-		h->io = WARD_IO_DIRECT;
-		h->io_why = "rate: each write waits for its time, and no mapping writes past it";
 	} else {
-		h->io = WARD_IO_CACHED;
-		h->io_why = swaps ? "review: another file takes its place when it is written to"
-				  : no_passthrough(tree, weak, rated, h->committed, id);
-		node->n_cached++;
+		choose_served(tree, h, empty && !swaps, rated,
+			swaps ? "review: another file takes its place when it is written to"
+			      : no_passthrough(tree, weak, rated, h->committed, id));
 	}
 	pthread_mutex_unlock(&tree->nodes->lock);
 	return 0;
@@ -266,7 +291,7 @@ int ward_open_handle(struct ward_op *op, struct ward_node *node, struct ward_ope
 		h->seen_mtime = o->committed->st_mtim;
 		h->seen_ctime = o->committed->st_ctim;
 	}
-	r = choose_io(op->tree, h, o->granted, w->acc, ret_id);
+	r = choose_io(op->tree, h, o->granted, o->made || w->trunc, ret_id);
 	if (r == 0) {
 		ward_writers_add(op->tree->nodes, h);
 		r = ward_writers_confirm(op->tree->nodes, h);

@@ -17,6 +17,7 @@
 #include "enforcer/base/cut.h"
 #include "enforcer/base/escape.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/kernel.h"
 #include "enforcer/base/out.h"
 #include "enforcer/ipc/early.h"
 #include "enforcer/ipc/helper.h"
@@ -456,6 +457,21 @@ START_TEST(descriptors_come_early_or_not_at_all)
 }
 END_TEST
 
+START_TEST(kernels_that_drop_pages_after_a_direct_write)
+{
+	static const struct {
+		const char *release;
+		bool drops;
+	} cases[] = {{"", false}, {"linux", false}, {"6", false}, {"5.19.99", false},
+		{"6.1.200", false}, {"6.12", false}, {"6.12.63+deb13-amd64", false},
+		{"6.12.64", true}, {"6.17.13", false}, {"6.18.2", false}, {"6.18.3-arch1", true},
+		{"6.18.44-fc", true}, {"6.19", true}, {"6.19.0-rc1", true}, {"7.0.1", true}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_msg(ward_kernel_drops_pages(cases[i].release) == cases[i].drops, "%s",
+			cases[i].release);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("base");
@@ -472,6 +488,7 @@ int main(void)
 	tcase_add_test(t, clock_for_timers);
 	tcase_add_test(t, clock_has_one_text_form);
 	tcase_add_test(t, sealed_memory_cannot_change);
+	tcase_add_test(t, kernels_that_drop_pages_after_a_direct_write);
 	tcase_add_test(t, a_child_inherits_only_what_is_listed);
 	tcase_add_test(t, messages_arrive_whole_with_descriptors);
 	tcase_add_test(t, descriptors_come_early_or_not_at_all);

@@ -71,12 +71,15 @@ no_process() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# session LINES COMMAND...: under these limits alone; its supervisor's pid is in $HOME/pid
+# session LINES COMMAND...: under these limits alone, in mode $mode, if that is not empty; its
+# supervisor's pid is in $HOME/pid
+mode=
 session() {
 	printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n[limits]\n%b\n' "$1" \
 		>"$HOME/own.policy"
 	shift
-	owner sh -c 'echo $$ >../pid; exec "$@"' sh "$WARDFS" run --policy ../own.policy -- "$@"
+	owner sh -c 'echo $$ >../pid; exec "$@"' sh "$WARDFS" run ${mode:+--mode "$mode"} \
+		--policy ../own.policy -- "$@"
 }
 
 echo "--- without it"
@@ -180,6 +183,21 @@ has "$ERR" "the host gives a user less than that"
 owner "$WARDFS" doctor >doctor 2>&1 || :
 has "$(cat doctor)" "a group made by wardfs-hostd"
 wait_until 60 none_left || fail "groups stay: $(left)"
+
+echo "--- in the modes with fewer boundaries"
+for mode in none process; do
+	expect 0 session 'memory = 900M' /usr/bin/python3 -c "$hog"
+	expect 137 session 'memory = 200M' /usr/bin/python3 -c "$hog"
+	has "$ERR" "the memory limit of 200M was met"
+	expect 0 session 'memory = 400M\nprocesses = 100' /usr/bin/python3 -c "$many"
+	expect 1 session 'memory = 400M\nprocesses = 50' /usr/bin/python3 -c "$many"
+	has "$ERR" "BlockingIOError"
+	expect 124 session 'cpu-time = 1s' /usr/bin/python3 -c 'while True: pass'
+	expect 125 session 'memory = 2G' true
+	has "$ERR" "the host gives a user less than that"
+	wait_until 60 none_left || fail "$mode: groups stay: $(left)"
+done
+mode=
 
 echo "--- kill -9 of the service in the middle: the limits stay, and nothing is left afterwards"
 cat >"$HOME/p/loop" <<'END'

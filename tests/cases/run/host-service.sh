@@ -145,6 +145,11 @@ for i in 1 2 3 4 5; do
 	rm of-many
 done
 exec 8>of-many
+echo first >&8
+exec 9<>of-many
+echo second >&8
+[ "$(cat of-many)" = "first
+second" ] || exit 8
 head -c 300000 /dev/zero >by-another
 touch ready
 n=0
@@ -164,10 +169,14 @@ printf '[policy]\nversion = 1\n[files]\nwrite = /workspace\n' >"$HOME/own.policy
 owner "$WARDFS" run --policy ../own.policy -- sh loop >run.out 2>&1 &
 session=$!
 wait_until 120 test -e "$HOME/p/ready" || fail "$(cat run.out)"
-for pair in large:passthrough small:cached tool:cached made:passthrough more:passthrough \
-	of-many:cached; do
+for pair in large:passthrough small:cached tool:cached made:passthrough more:passthrough; do
 	[ "$(how "${pair%:*}" | sort -u)" = "${pair#*:}" ] || fail "$pair: $(how "${pair%:*}")"
 done
+# Where it was not registered as it was made, and the kernel keeps no pages of it, it still can be.
+case $(how of-many | sort -u | tr '\n' ' ') in
+"direct passthrough " | "cached ") ;;
+*) fail "of many: $(how of-many)" ;;
+esac
 
 echo "--- kill -9 of the service, and of the process that serves the session"
 of_session=$(worker)
