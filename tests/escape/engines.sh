@@ -5,6 +5,7 @@
 # timeout: 400
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
+by_root || skip "the controls need root"
 project "$WARD_TMP/project"
 chmod 755 "$WARD_TMP"
 cp "$ATTACK" "$WARD_TMP/project/attack"

@@ -18,5 +18,5 @@ check() {
 }
 
 works "$ATTACK" clone3 0x10000000
-works "$ATTACK" setuid 0
+works apart "$ATTACK" setuid 0
 each_mode check

@@ -59,7 +59,7 @@ check() {
 }
 
 works "$ATTACK" connect 127.0.0.1 "$port"
-works "$ATTACK" socket 17 3 0
+works apart --net "$ATTACK" socket 17 3 0
 # A kernel may lack these: then there is nothing to test.
 for kind in "40 1 0" "38 5 0" "2 5 0" "10 1 132"; do
 	# shellcheck disable=SC2086
@@ -68,10 +68,10 @@ for kind in "40 1 0" "38 5 0" "2 5 0" "10 1 132"; do
 	*) fail "control: socket $kind: $out" ;;
 	esac
 done
-works "$ATTACK" socket 2 3 1
-works "$ATTACK" socket 10 3 58
+works apart --net "$ATTACK" socket 2 3 1
+works apart --net "$ATTACK" socket 10 3 58
 works "$ATTACK" abstract "$name"
 works "$ATTACK" socket 16 3 9
-works "$ATTACK" socket 2 10 768
+works apart --net "$ATTACK" socket 2 10 768
 works "$ATTACK" socket 2 1 262
 each_mode check

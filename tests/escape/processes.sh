@@ -54,6 +54,6 @@ for how in scheduler affinity nice io limit; do
 	works "$ATTACK" slow $how "$host"
 done
 # All processes of an id that has no other.
-works setpriv --reuid 4321 --regid 4321 --clear-groups "$ATTACK" slow user 0
+root_works setpriv --reuid 4321 --regid 4321 --clear-groups "$ATTACK" slow user 0
 cat "/proc/$host/environ" >/dev/null || fail "control: environ"
 each_mode check

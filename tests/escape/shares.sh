@@ -5,6 +5,7 @@
 set -eu
 . "$WARD_SRC/tests/escape/lib/escape.sh"
 
+by_root || skip "needs root: a user who runs nothing else"
 # Ids of its own: what is taken here is nobody else's meanwhile.
 TEST_UID=$((20000 + $$ % 30000))
 chmod 755 "$WARD_TMP"

@@ -66,8 +66,8 @@ check() {
 	echo "$out" | grep -q '^rc=137' || fail "$1: job control: $out"
 }
 
-works "$ATTACK" tiocsti
-works "$ATTACK" tiocsti high
-works "$ATTACK" tiocsti linux
-works "$ATTACK" tiocsti discipline
+root_works "$ATTACK" tiocsti
+root_works "$ATTACK" tiocsti high
+root_works "$ATTACK" tiocsti linux
+root_works "$ATTACK" tiocsti discipline
 each_mode check

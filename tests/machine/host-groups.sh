@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The unit wardfs-host-groups as systemd runs it. Its sandbox lets it make groups and write to
 # nothing else. Sessions of an ordinary user have limits by it, also over a restart and a removal.
+# serial
 # timeout: 600
 # shellcheck disable=SC2016
 set -eu

@@ -3,6 +3,7 @@
 # The units as systemd runs them. The socket of the system's writer starts it, and so does that of
 # the host's service. The writer's sandbox is the unit's. Sessions of an ordinary user have their
 # trails there, also over a restart.
+# serial
 # timeout: 600
 set -eu
 . "$WARD_SRC/tests/machine/lib/machine.sh"

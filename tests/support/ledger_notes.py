@@ -92,7 +92,8 @@ def check(v, note, key):
 
 
 def torn(v, rest, key):
-    """The beginning of a checkpoint of ours?"""
+    """The beginning of a checkpoint of ours, or zeros, or zeros behind it?"""
+    rest = rest.rstrip(b"\0")
     line = f"{key.name}\n".encode()
     return len(rest) < 512 and rest[:len(line)] == line[:len(rest)] and take(v, rest) == (None, True)
 

@@ -8,6 +8,7 @@ starts from that image and changes nothing in it. The sources and the build go i
 a third is blank; the lines of tests/run.py come back over a serial port.
 """
 import argparse
+import concurrent.futures
 import datetime
 import hashlib
 import os
@@ -222,6 +223,10 @@ class Run:
         self.label = name if options == DEFAULT else f"{name} {options}"
         self.counts, self.status, self.kernel, self.user, self.cut = None, None, "", "root", False
 
+    def say(self, text):
+        # In one piece: another machine runs at the same time.
+        print(f"{self.label}: {text}\n", end="", flush=True)
+
     def take(self, line):
         line = line.rstrip("\r\n")
         counts, verdict = COUNTS.match(line), VERDICT.match(line)
@@ -236,7 +241,7 @@ class Run:
         elif counts:
             self.counts = [int(counts.group(i) or 0) + (self.counts[i // 2] if self.counts else 0) for i in (1, 2, 4)]
         else:
-            print(f"{self.label}: {line}", flush=True)
+            self.say(line)
         if verdict:
             self.results.add(self, verdict)
 
@@ -257,8 +262,7 @@ class Run:
         if self.status is None and not self.cut:
             with open(console, errors="replace", encoding="utf-8") as f:
                 tail = f.readlines()[-40:]
-            print(f"{self.label}: the machine ended without a result, or was still at work after {seconds} s\n"
-                  f"{''.join(tail)}", flush=True)
+            self.say(f"the machine ended without a result, or was still at work after {seconds} s\n{''.join(tail)}")
 
     def boots(self, argv, seconds, console):
         """A machine whose power is cut boots again, with the same spare disk."""
@@ -267,7 +271,7 @@ class Run:
             self.boot(argv, seconds, console)
             if not self.cut:
                 return
-        print(f"{self.label}: a test asked for more than {CUTS} power cuts", flush=True)
+        self.say(f"a test asked for more than {CUTS} power cuts")
 
 
 class Results:
@@ -275,6 +279,7 @@ class Results:
 
     def __init__(self, path):
         self.path, self.lines = path, {}
+        self.lock = threading.Lock()  # protects the lines and the file
         if path and os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 for line in f:
@@ -283,18 +288,20 @@ class Results:
                         self.lines[tuple(fields[:4])] = fields[4:]
 
     def add(self, run, verdict):
-        self.lines[run.name, run.options, run.user, verdict.group(2)] = [
-            run.kernel, datetime.date.today().isoformat(), verdict.group(1).lower(), verdict.group(4) or ""]
+        with self.lock:
+            self.lines[run.name, run.options, run.user, verdict.group(2)] = [
+                run.kernel, datetime.date.today().isoformat(), verdict.group(1).lower(), verdict.group(4) or ""]
 
     def write(self):
         if not self.path:
             return
-        with open(self.path + ".new", "w", encoding="utf-8") as f:
+        with self.lock, open(self.path + ".new", "w", encoding="utf-8") as f:
             f.write("# Written by ./bootstrap test --vm --results FILE. A line has these fields, between tabs:\n"
                     "# machine, boot, user, test, kernel, date, verdict, reason of a skip\n")
             for key, rest in sorted(self.lines.items()):
                 f.write("\t".join((*key, *rest)) + "\n")
-        os.rename(self.path + ".new", self.path)
+            f.flush()
+            os.rename(self.path + ".new", self.path)
 
 
 def runner(tests, long, accel):
@@ -385,9 +392,15 @@ def main():
             print(f"{name:12} {machine.about}")
         return 0
     accel, total, bad, results = acceleration(o.accel), [0, 0, 0], False, Results(o.results)
-    for name in o.machine or sorted(MACHINES):
-        counts, failed = run_machine(name, boots_of(MACHINES[name], o.tests, not o.root_alone), o, accel, results)
-        total, bad = [a + b for a, b in zip(total, counts)], bad | failed
+    names = o.machine or sorted(MACHINES)
+
+    def run(name):
+        return run_machine(name, boots_of(MACHINES[name], o.tests, not o.root_alone), o, accel, results)
+
+    # Side by side: much of a test is waiting.
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        for counts, failed in pool.map(run, names):
+            total, bad = [a + b for a, b in zip(total, counts)], bad | failed
     print(f"{total[0]} passed, {total[1]} failed" + (f", {total[2]} skipped" if total[2] else ""))
     return 1 if bad else 0
 

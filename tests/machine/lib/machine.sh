@@ -5,10 +5,14 @@ set -eu
 . "$WARD_SRC/tests/lib.sh"
 OWNER=agent-owner # uid and gid 1000; tests/vm/vm.py makes this user
 
-# manager: starts the user's manager, as a login would.
+# manager: starts the user's manager, as a login would. Call it first: where the runner made this
+# test's mounts before the manager's directory was mounted, the script starts over with new mounts.
 manager() {
 	loginctl enable-linger $OWNER
-	wait_until 300 test -S /run/user/1000/systemd/private || fail "no user manager: $(systemctl status user@1000)"
+	wait_until 300 test -S /proc/1/root/run/user/1000/systemd/private ||
+		fail "no user manager: $(systemctl status user@1000)"
+	[ -S /run/user/1000/systemd/private ] || exec nsenter --mount --target 1 \
+		unshare --mount --propagation private sh -c 'cd "$WARD_TMP" && mount --make-rshared / && exec sh "$0"' "$0"
 }
 
 # home DIR: makes an empty home of the user.
