@@ -17,7 +17,13 @@ check() {
 	blocked "$1" EPERM read-memory 1
 	blocked "$1" EPERM write-memory 1
 	blocked "$1" EPERM take-fd 1 3
-	blocked "$1" EPERM kill 1 9
+	# Landlock refuses the signal since ABI 6. Before, the kernel drops it: pid 1 of a namespace takes
+	# none from inside that it does not handle. The last check shows that pid 1 lives on.
+	if [ "$(inside "$1" --facts -- true 2>&1 | sed -n 's/^landlock \([0-9]*\) .*/\1/p')" -ge 6 ]; then
+		blocked "$1" EPERM kill 1 9
+	else
+		works inside "$1" -- sh -c '/attack kill 1 9'
+	fi
 	# Nor may it be slowed down, so that it is late when all has to end; oneself and others may.
 	for how in scheduler affinity nice io limit; do
 		blocked "$1" EPERM slow $how 1
