@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/log/chain.h"
+#include "audit/log/zeros.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 
@@ -85,18 +86,6 @@ void ward_checkpoints_clear(struct ward_checkpoints *c)
 
 /* --- reading --- */
 
-/*
- * If the host stops, a file system can have kept the new size of the file, and not yet what was
- * appended: then zeros are there. Returns how much is in front of them.
- */
-static size_t before_zeros(const struct ward_buf *text)
-{
-	size_t len = text->len;
-	while (len > 0 && text->data[len - 1] == '\0')
-		len--;
-	return len;
-}
-
 int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret)
 {
 	struct ward_checkpoint_list l = {.text = {.max = WARD_CHECKPOINTS_MAX + 1}};
@@ -105,7 +94,7 @@ int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret)
 	if (r == 0)
 		r = ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &l.text);
 	l.rest = l.text.len;
-	const size_t zeros = l.text.len - before_zeros(&l.text);
+	const size_t zeros = l.text.len - ward_before_zeros(l.text.data, l.text.len);
 	l.torn = zeros > 0;
 	while (r == 0 && l.rest > zeros) {
 		size_t at = l.text.len - l.rest;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/format.h"
+#include "audit/log/zeros.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -135,20 +136,23 @@ static int last_note(int fd, const struct ward_note_key *key, struct ward_tlog_n
 {
 	char text[WARD_TLOG_TAIL];
 	struct stat st;
+	uint64_t size = 0;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	uint64_t from =
-		(uint64_t)st.st_size > sizeof(text) ? (uint64_t)st.st_size - sizeof(text) : 0;
-	ssize_t len = read_at(fd, text, sizeof(text), from);
-	if (len <= 0)
+	int r = ward_before_zeros_of(fd, (uint64_t)st.st_size, &size);
+	if (r < 0)
+		return r;
+	uint64_t from = size > sizeof(text) ? size - sizeof(text) : 0;
+	ssize_t len = read_at(fd, text, (size_t)(size - from), from);
+	if (len < 0)
 		return (int)len;
 	size_t at = 0;
 	size_t end = ward_tlog_last(text, (size_t)len, NULL, &at, ret) ? at + ret->len : 0;
 	if (end > 0 && (strcmp(ret->origin, key->name) != 0 ||
 			       ward_tlog_check(ret, text + at, key, NULL) != WARD_TLOG_GOOD))
 		return -EBADMSG;
-	/* A crashed append leaves at most a piece of one note. verify reports anything more. */
-	bool torn = end < (size_t)len && (end > 0 || from == 0) &&
+	/* A crash leaves at most a piece of one note, and zeros. verify reports anything more. */
+	bool torn = from + end < (uint64_t)st.st_size && (end > 0 || from == 0) &&
 		    ward_tlog_torn(text + end, (size_t)len - end, key);
 	if (torn && ftruncate(fd, (off_t)(from + end)) < 0)
 		return -errno;

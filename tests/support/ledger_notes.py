@@ -98,6 +98,8 @@ def torn(v, rest, key):
 
 
 def judge_file(v, notes, rest, key):
+    # What was appended last, and was not on disk when the host stopped, can be zeros.
+    rest = rest.rstrip(b"\0")
     if rest and not torn(v, rest, key):
         return "edited"
     before = 0
