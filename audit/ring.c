@@ -43,6 +43,7 @@ struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 	_Atomic uint64_t durable_pos; /* everything before is on disk */
 	_Atomic uint64_t lost_pos;    /* everything before that was not is not known to be */
 	_Atomic uint32_t durable;     /* futex: changes with durable_pos or failed */
+	_Atomic uint32_t low;	      /* the log has little room (ward_ring_low()) */
 	/* written by the supervisor */
 	_Atomic uint32_t probing;
 	/* written by both */
@@ -320,9 +321,19 @@ bool ward_ring_syncs(const struct ward_ring *r)
 	return r->sync;
 }
 
+/* Makes room on the disk, or ends what has its record; or somebody else does it in any case. */
+static bool goes_on(uint32_t kind)
+{
+	return kind == WARD_EVENT_REMOVE || kind == WARD_EVENT_CLOSE ||
+	       kind == WARD_EVENT_EXTERNAL || kind == WARD_EVENT_EXPIRE ||
+	       kind == WARD_EVENT_CONNECT;
+}
+
 static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 {
 	uint64_t need = record_bytes(ward_event_size(ev));
+	if (atomic_load_explicit(&r->sh->low, memory_order_relaxed) && !goes_on(ev->head.kind))
+		return -EIO;
 	int e = check_room(r, need);
 	if (e == -EAGAIN)
 		e = wait_for_room(r, need);
@@ -526,6 +537,11 @@ bool ward_ring_may_sleep(struct ward_ring *r)
 bool ward_ring_may_nap(struct ward_ring *r)
 {
 	return may_rest(r, READER_NAPS);
+}
+
+void ward_ring_low(struct ward_ring *r, bool on)
+{
+	atomic_store(&r->sh->low, on ? 1 : 0);
 }
 
 void ward_ring_fail(struct ward_ring *r, bool on)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The host stopped, and the end of a file of the ledger is zeros, half a line, or missing: what was
-# appended last, and was not on the disk yet. No verifier calls that an edit, and the next start puts
-# it right. What was on the disk before cannot go that way: that is found.
+# appended last, and was not on the disk yet. No verifier calls that an edit, and the next start
+# puts it right. What was on the disk before cannot go that way: that is found.
 set -eu
 . "$WARD_SRC/tests/cases/audit/lib/audit.sh"
 
@@ -12,7 +12,7 @@ done
 cp -a state good
 entries=$(grep -c . state/ledger.jsonl)
 
-# put FILE PYTHON: the file becomes what this makes of its bytes d; `at` are its checkpoints or lines
+# put FILE PYTHON: the file becomes what this makes of its bytes d; `at`: its checkpoints or lines
 put() {
 	rm -rf state
 	cp -a good state
