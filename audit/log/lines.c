@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "audit/format.h"
-#include "audit/log/zeros.h"
+#include "enforcer/base/zeros.h"
 
 #define CHUNK ((size_t)1 << 20)
 

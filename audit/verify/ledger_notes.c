@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/log/zeros.h"
+#include "enforcer/base/zeros.h"
 #include "audit/write/checkpoint.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "audit/log/chain.h"
-#include "audit/log/zeros.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 

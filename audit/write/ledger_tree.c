@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "audit/format.h"
-#include "audit/log/zeros.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the zeros that end a text or a file. */
-#include "audit/log/zeros.h"
+#include "enforcer/base/zeros.h"
 
 #include <errno.h>
 #include <unistd.h>
