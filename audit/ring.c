@@ -22,8 +22,12 @@
 #define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
 #define RING_MAX ((size_t)1 << 30)
 #define RING_MAGIC UINT64_C(0x33676e6972647277) /* "wrdring3" */
-/* So much more of the memory is made sure of at a time; 64 records of a common size, and more. */
-#define MEMORY_STEP ((size_t)32 << 10)
+/*
+ * So much more of the memory is made sure of at a time; 64 records of a common size, and more.
+ * madvise(2) wants whole pages, of up to 64 KiB.
+ */
+#define MEMORY_STEP ((size_t)64 << 10)
+static_assert(MEMORY_STEP % WARD_RING_HEADER_BYTES == 0 && RING_MIN % MEMORY_STEP == 0, "pages");
 /* A waiting producer looks again after this long even if no wake-up reached it. */
 #define WAIT_NS 200000000L
 
