@@ -22,8 +22,12 @@
 #define RING_MIN ((size_t)64 << 10) /* four records of the largest size */
 #define RING_MAX ((size_t)1 << 30)
 #define RING_MAGIC UINT64_C(0x33676e6972647277) /* "wrdring3" */
-/* So much more of the memory is made sure of at a time; 64 records of a common size, and more. */
-#define MEMORY_STEP ((size_t)32 << 10)
+/*
+ * So much more of the memory is made sure of at a time; 64 records of a common size, and more.
+ * madvise(2) wants whole pages, of up to 64 KiB.
+ */
+#define MEMORY_STEP ((size_t)64 << 10)
+static_assert(MEMORY_STEP % WARD_RING_HEADER_BYTES == 0 && RING_MIN % MEMORY_STEP == 0, "pages");
 /* A waiting producer looks again after this long even if no wake-up reached it. */
 #define WAIT_NS 200000000L
 
@@ -43,6 +47,7 @@ struct shared { // NOLINT(clang-analyzer-optin.performance.Padding)
 	_Atomic uint64_t durable_pos; /* everything before is on disk */
 	_Atomic uint64_t lost_pos;    /* everything before that was not is not known to be */
 	_Atomic uint32_t durable;     /* futex: changes with durable_pos or failed */
+	_Atomic uint32_t low;	      /* the log has little room (ward_ring_low()) */
 	/* written by the supervisor */
 	_Atomic uint32_t probing;
 	/* written by both */
@@ -320,9 +325,19 @@ bool ward_ring_syncs(const struct ward_ring *r)
 	return r->sync;
 }
 
+/* Makes room on the disk, or ends what has its record; or somebody else does it in any case. */
+static bool goes_on(uint32_t kind)
+{
+	return kind == WARD_EVENT_REMOVE || kind == WARD_EVENT_CLOSE ||
+	       kind == WARD_EVENT_EXTERNAL || kind == WARD_EVENT_EXPIRE ||
+	       kind == WARD_EVENT_CONNECT;
+}
+
 static int put_locked(struct ward_ring *r, const struct ward_event *ev)
 {
 	uint64_t need = record_bytes(ward_event_size(ev));
+	if (atomic_load_explicit(&r->sh->low, memory_order_relaxed) && !goes_on(ev->head.kind))
+		return -EIO;
 	int e = check_room(r, need);
 	if (e == -EAGAIN)
 		e = wait_for_room(r, need);
@@ -526,6 +541,11 @@ bool ward_ring_may_sleep(struct ward_ring *r)
 bool ward_ring_may_nap(struct ward_ring *r)
 {
 	return may_rest(r, READER_NAPS);
+}
+
+void ward_ring_low(struct ward_ring *r, bool on)
+{
+	atomic_store(&r->sh->low, on ? 1 : 0);
 }
 
 void ward_ring_fail(struct ward_ring *r, bool on)

@@ -148,3 +148,9 @@ bool ward_ring_may_nap(struct ward_ring *r);
  * What was answered with 0 before this returned (on) can be read from then on.
  */
 void ward_ring_fail(struct ward_ring *r, bool on);
+
+/*
+ * Reader: the log has little room (on): ward_ring_put() answers -EIO to everything but removals,
+ * and what ends or happens in any case: closes, connections, expired grants, changes by others.
+ */
+void ward_ring_low(struct ward_ring *r, bool on);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audit/format.h"
+#include "enforcer/base/zeros.h"
 
 #define CHUNK ((size_t)1 << 20)
 
@@ -44,6 +45,26 @@ static int fill(struct ward_lines *l)
 	return n > 0;
 }
 
+/* As many as WARD_LINES_PIECES_MAX pieces. */
+#define ZEROS_MAX ((uint64_t)WARD_LINES_PIECES_MAX * WARD_LINE_MAX)
+
+/* Zeros and nothing else, from what was not handed out yet to the end of the text. */
+static bool ends_in_zeros(const struct ward_lines *l)
+{
+	char buf[4096];
+	uint64_t at = l->offset + l->end;
+	ssize_t n = 0;
+	if (ward_before_zeros(l->buf + l->start, l->end - l->start) > 0)
+		return false;
+	while (at - l->offset < ZEROS_MAX &&
+		(n = ward_log_read(l->log, buf, sizeof(buf), at)) > 0) {
+		if (ward_before_zeros(buf, (size_t)n) > 0)
+			return false;
+		at += (uint64_t)n;
+	}
+	return n == 0;
+}
+
 int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret)
 {
 	size_t looked = 0;
@@ -56,13 +77,15 @@ int ward_lines_next(struct ward_lines *l, struct ward_lines_line *ret)
 		size_t len = nl ? (size_t)(nl - p) : have;
 		if (nl || have >= WARD_LINE_MAX) {
 			bool whole = nl && len < WARD_LINE_MAX;
-			if (!whole && !nl)
-				len = WARD_LINE_MAX;
+			if (!whole && !nl) {
+				l->ended = l->pieces == 0 && ends_in_zeros(l);
+				len = WARD_LINE_MAX - (l->ended ? 1 : 0);
+			}
 			*ret = (struct ward_lines_line){
 				.p = p, .len = len, .offset = l->offset + l->start, .whole = whole};
 			l->start += len + (nl ? 1 : 0);
 			l->pieces = nl ? 0 : l->pieces + 1;
-			l->ended = l->pieces == WARD_LINES_PIECES_MAX;
+			l->ended |= l->pieces == WARD_LINES_PIECES_MAX;
 			return 1;
 		}
 		looked = have;

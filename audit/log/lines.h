@@ -41,7 +41,8 @@ int ward_lines_open_one(
 void ward_lines_close(struct ward_lines *l);
 /*
  * 1 got a line, 0 end of file, negative errno. A line longer than WARD_LINE_MAX comes in pieces
- * that are not whole; the text ends behind WARD_LINES_PIECES_MAX of them. Behind a line that is not
+ * that are not whole; the text ends behind WARD_LINES_PIECES_MAX of them. If the text ends with
+ * zeros alone, however many, they are one line without its end (zeros.h). Behind a line that is not
  * whole because the text ends there nothing comes, also if a writer goes on with it meanwhile: open
  * again at its offset.
  */

@@ -297,10 +297,3 @@ bool ward_public_key_over(const struct ward_public_key *k, const char *time)
 	/* Both in UTC, of one form: the order of the texts is that of the times. */
 	return k->until[0] && strcmp(time, k->until) > 0;
 }
-
-size_t ward_note_before_zeros(const char *text, size_t len)
-{
-	while (len > 0 && text[len - 1] == '\0')
-		len--;
-	return len;
-}

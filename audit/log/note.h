@@ -100,8 +100,3 @@ bool ward_checkpoint_verify(
 void ward_put_base64(struct ward_buf *b, const uint8_t *p, size_t n);
 /* Exactly n bytes of it; false otherwise. */
 bool ward_take_base64(const char *text, size_t len, uint8_t *ret, size_t n);
-/*
- * If the host stops, a file system can have kept the new size of a file of notes, and not yet what
- * was appended: then zeros are there. Returns how much of the text is in front of them.
- */
-size_t ward_note_before_zeros(const char *text, size_t len);

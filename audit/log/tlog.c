@@ -296,7 +296,6 @@ bool ward_tlog_torn(const char *text, size_t len, const struct ward_note_key *ke
 	struct ward_tlog_note n;
 	char line[WARD_NOTE_NAME_MAX + 1];
 	size_t size = (size_t)snprintf(line, sizeof(line), "%s\n", key->name);
-	len = ward_note_before_zeros(text, len);
 	return len < WARD_TLOG_OWN_MAX && memcmp(text, line, len < size ? len : size) == 0 &&
 	       ward_tlog_parse(text, len, &n) == -ENODATA;
 }

@@ -87,10 +87,7 @@ enum ward_tlog_signed ward_tlog_check(const struct ward_tlog_note *n, const char
  */
 bool ward_tlog_last(const char *text, size_t len, const struct ward_note_key *key, size_t *ret_at,
 	struct ward_tlog_note *ret) ward_must_check;
-/*
- * True if the text is the beginning of a note that `key` began to write, and not all of it. Zeros
- * at the end do not count: ward_note_before_zeros().
- */
+/* True if the text is the beginning of a note that `key` began to write, and not all of it. */
 bool ward_tlog_torn(const char *text, size_t len, const struct ward_note_key *key);
 /* True if the text begins as a checkpoint of a ledger does. */
 bool ward_tlog_is(const char *text, size_t len);

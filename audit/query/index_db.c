@@ -60,7 +60,7 @@ static const char schema[] =
 	" path2 INTEGER, comm INTEGER, rule INTEGER, errno INTEGER, pid INTEGER, process INTEGER,"
 	" parent INTEGER, read INTEGER, written INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
 	"CREATE TABLE net(session INTEGER NOT NULL, seq INTEGER NOT NULL, host INTEGER,"
-	" addr INTEGER, proto INTEGER, port INTEGER, sent INTEGER, received INTEGER,"
+	" addr INTEGER, proto INTEGER, via INTEGER, port INTEGER, sent INTEGER, received INTEGER,"
 	" duration INTEGER, PRIMARY KEY(session, seq)) WITHOUT ROWID;"
 	"CREATE TABLE tally(session INTEGER NOT NULL, kind INTEGER NOT NULL,"
 	" verdict INTEGER NOT NULL, comm INTEGER NOT NULL, n INTEGER NOT NULL,"
@@ -98,14 +98,15 @@ static const char schema[] =
 	" w_kind.text AS kind, w_verdict.text AS verdict, w_action.text AS action,"
 	" w_path.text AS path, w_path2.text AS path2, pid, process, parent, w_comm.text AS comm,"
 	" w_rule.text AS rule, w_errno.text AS errno, read, written, w_host.text AS host,"
-	" w_addr.text AS addr, port, w_proto.text AS proto, sent, received, duration,"
+	" w_addr.text AS addr, port, w_proto.text AS proto, w_via.text AS via, sent, received, duration,"
 	" login, audit_session FROM record JOIN session ON session.id = record.session"
 	" LEFT JOIN about ON about.session = record.session" WORD("w_kind", "kind") WORD(
 		"w_verdict", "verdict") WORD("w_action", "action") WORD("w_path",
 		"path") WORD("w_path2", "path2") WORD("w_comm", "comm") WORD("w_rule",
 		"rule") WORD("w_errno",
 		"errno") " LEFT JOIN net ON net.session = record.session AND net.seq = record.seq" NET_WORD("w_host",
-		"host") NET_WORD("w_addr", "addr") NET_WORD("w_proto", "proto") STARTS_LAST
+		"host") NET_WORD("w_addr", "addr") NET_WORD("w_proto", "proto")
+		NET_WORD("w_via", "via") STARTS_LAST
 	";"
 	"PRAGMA user_version = " STRING(WARD_INDEX_SCHEMA) ";";
 

@@ -11,7 +11,7 @@
 #include "enforcer/base/err.h"
 
 /* PRAGMA user_version. An index with another number has another schema, and is made again. */
-#define WARD_INDEX_SCHEMA 9
+#define WARD_INDEX_SCHEMA 10
 
 /*
  * SQL: rows of sessions that have ended and are in the index whole; all others. Partial indexes

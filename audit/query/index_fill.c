@@ -96,7 +96,7 @@ static int add_net(struct filling *f, uint64_t seq, const struct ward_index_row 
 	(void)sqlite3_bind_int64(s, 1, f->session);
 	(void)sqlite3_bind_int64(s, 2, (int64_t)seq);
 	int rc = bind_words(f, s, 3, WARD_INDEX_HOST, WARD_INDEX_TIME, row);
-	bind_numbers(s, 6, WARD_INDEX_PORT, WARD_INDEX_NUMBERS, row);
+	bind_numbers(s, 7, WARD_INDEX_PORT, WARD_INDEX_NUMBERS, row);
 	return rc == SQLITE_OK ? step(s) : rc;
 }
 
@@ -594,7 +594,7 @@ static int prepare(struct filling *f, struct ward_err *err)
 {
 	static const char record[] = "INSERT OR REPLACE INTO record VALUES(?, ?, ?, ?, ?, ?, ?, ?,"
 				     " ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-	static const char net[] = "INSERT OR REPLACE INTO net VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	static const char net[] = "INSERT OR REPLACE INTO net VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	f->words = ward_index_words_new(f->x.db);
 	if (!f->words)
 		return ward_err_sys(err, -ENOMEM, "index");

@@ -20,6 +20,7 @@ static const char *const texts[WARD_INDEX_TEXTS] = {[WARD_INDEX_KIND] = "kind",
 	[WARD_INDEX_HOST] = "host",
 	[WARD_INDEX_ADDR] = "addr",
 	[WARD_INDEX_PROTO] = "proto",
+	[WARD_INDEX_VIA] = "via",
 	[WARD_INDEX_TIME] = "time"};
 static const char *const numbers[WARD_INDEX_NUMBERS] = {[WARD_INDEX_PID] = "pid",
 	[WARD_INDEX_PROCESS] = "process",

@@ -20,6 +20,7 @@ enum ward_index_text {
 	WARD_INDEX_HOST,
 	WARD_INDEX_ADDR,
 	WARD_INDEX_PROTO,
+	WARD_INDEX_VIA,
 	WARD_INDEX_TIME, /* no word: its number is in `ns` */
 	WARD_INDEX_TEXTS
 };

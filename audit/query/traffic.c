@@ -12,7 +12,8 @@
 #include "enforcer/base/timestamp.h"
 
 /* What makes a row. */
-static const char *const members[] = {"action", "host", "addr", "port", "proto", "comm", "rule"};
+static const char *const members[] = {
+	"action", "host", "addr", "port", "proto", "comm", "via", "rule"};
 #define MEMBERS (sizeof(members) / sizeof(*members))
 
 void ward_traffic_clear(struct ward_traffic *n)

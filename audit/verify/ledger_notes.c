@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "enforcer/base/zeros.h"
 #include "audit/write/checkpoint.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
@@ -49,10 +50,11 @@ int ward_ledger_notes_read_from(int fd, uint64_t from, struct ward_ledger_notes 
 	if (r == 0 && fd >= 0)
 		r = ward_fd_read_all(fd, WARD_LEDGER_NOTES_MAX, &n.text);
 	n.rest = n.text.len;
-	while (r == 0 && n.rest > 0) {
+	n.zeros = n.text.len - ward_before_zeros(n.text.data, n.text.len);
+	while (r == 0 && n.rest > n.zeros) {
 		struct ward_tlog_note note;
 		size_t at = n.text.len - n.rest;
-		int bad = ward_tlog_parse(n.text.data + at, n.rest, &note);
+		int bad = ward_tlog_parse(n.text.data + at, n.rest - n.zeros, &note);
 		if (bad < 0)
 			break;
 		r = ward_ledger_notes_add(&n, &note, at);
@@ -136,7 +138,8 @@ void ward_ledger_notes_line(struct ward_ledger_notes *n, const char *line, size_
 static void judge_file(const struct ward_ledger_notes *n, const struct ward_note_key *key,
 	struct ward_verify_result *ret)
 {
-	if (n->rest > 0 && !ward_tlog_torn(n->text.data + n->text.len - n->rest, n->rest, key)) {
+	const size_t torn = n->rest - n->zeros;
+	if (torn > 0 && !ward_tlog_torn(n->text.data + n->text.len - n->rest, torn, key)) {
 		ward_verify_say(ret, WARD_VERIFY_EDITED, 0,
 			"the text after the ledger's checkpoint %zu is not a checkpoint", n->n);
 		return;

@@ -21,6 +21,7 @@ struct ward_ledger_notes {
 	size_t *offset; /* of v[i] in text */
 	size_t n;
 	size_t rest;	/* bytes behind the last whole one */
+	size_t zeros;	/* those at the end of them that are zero (zeros.h) */
 	uint64_t first; /* size of the file's first one; 0: that is v[0] */
 	struct ward_merkle tree;
 	size_t met;	  /* checkpoints whose size was reached */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit/log/chain.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/base/clock.h"
 #include "enforcer/base/fd.h"
 
@@ -93,7 +94,7 @@ int ward_checkpoint_list_read(int fd, struct ward_checkpoint_list *ret)
 	if (r == 0)
 		r = ward_fd_read_all(fd, WARD_CHECKPOINTS_MAX, &l.text);
 	l.rest = l.text.len;
-	const size_t zeros = l.text.len - ward_note_before_zeros(l.text.data, l.text.len);
+	const size_t zeros = l.text.len - ward_before_zeros(l.text.data, l.text.len);
 	l.torn = zeros > 0;
 	while (r == 0 && l.rest > zeros) {
 		size_t at = l.text.len - l.rest;

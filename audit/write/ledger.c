@@ -50,7 +50,7 @@ static int read_end(int fd, off_t file, char *text, size_t size, off_t *ret_from
 	off_t from = file > (off_t)size ? file - (off_t)size : 0;
 	size_t len = 0;
 	while (len < (size_t)(file - from)) {
-		ssize_t n = pread(fd, text + len, size - len, from + (off_t)len);
+		ssize_t n = pread(fd, text + len, (size_t)(file - from) - len, from + (off_t)len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -62,30 +62,42 @@ static int read_end(int fd, off_t file, char *text, size_t size, off_t *ret_from
 	return 0;
 }
 
-/* From what the last `size` bytes of the file hold. *ret_more: that may be too little. */
+/* *ret: behind the last newline of the file; 0: there is none. */
+static int whole_of(int fd, off_t size, off_t *ret)
+{
+	char text[TAIL_BYTES];
+	const char *newline = NULL;
+	while (size > 0 && !newline) {
+		off_t from = 0;
+		size_t len = 0;
+		int r = read_end(fd, size, text, sizeof(text), &from, &len);
+		if (r < 0)
+			return r;
+		newline = memrchr(text, '\n', len);
+		size = newline ? from + (newline - text) + 1 : from;
+	}
+	*ret = size;
+	return 0;
+}
+
+/* From the last `size` bytes of what is whole. *ret_more: that may be too little. */
 static int look_at_end(int fd, size_t size, struct tail *t, bool *ret_more)
 {
 	off_t from = 0;
 	size_t len = 0;
+	struct ward_line l;
 	ward_cleanup_free char *text = malloc(size);
-	int r = text ? read_end(fd, t->size, text, size, &from, &len) : -ENOMEM;
-	if (r < 0)
+	int r = text ? read_end(fd, t->whole, text, size, &from, &len) : -ENOMEM;
+	if (r < 0 || len == 0)
 		return r;
-	const char *newline = memrchr(text, '\n', len);
-	const char *before = newline ? memrchr(text, '\n', (size_t)(newline - text)) : NULL;
+	const char *before = memrchr(text, '\n', len - 1);
+	const char *line = before ? before + 1 : text;
 	*ret_more = !before && from > 0;
-	t->whole = newline ? from + (newline - text) + 1 : 0;
-	if (newline) {
-		const char *line = before ? before + 1 : text;
-		struct ward_line l;
-		/*
-		 * This code does not judge a damaged last line: verify finds it. The chain starts
-		 * over behind it.
-		 */
-		if (ward_line_parse(line, (size_t)(newline - line), &l) == 0) {
-			t->seq = l.seq;
-			memcpy(t->mac, l.mac, sizeof(t->mac));
-		}
+	/* This code does not judge a damaged last line: verify finds it. The chain starts over
+	 * behind it. */
+	if (ward_line_parse(line, (size_t)(text + len - 1 - line), &l) == 0) {
+		t->seq = l.seq;
+		memcpy(t->mac, l.mac, sizeof(t->mac));
 	}
 	return 0;
 }
@@ -97,9 +109,11 @@ static int read_tail(int fd, struct tail *ret)
 		return -errno;
 	struct tail t = {.size = st.st_size};
 	bool more = false;
-	int r = look_at_end(fd, TAIL_BYTES, &t, &more);
+	int r = whole_of(fd, t.size, &t.whole);
+	if (r == 0)
+		r = look_at_end(fd, TAIL_BYTES, &t, &more);
 	if (r == 0 && more) {
-		t = (struct tail){.size = st.st_size};
+		t = (struct tail){.size = t.size, .whole = t.whole};
 		r = look_at_end(fd, (size_t)2 * WARD_LINE_MAX, &t, &more);
 	}
 	if (r == 0)

@@ -9,16 +9,13 @@
 #include <unistd.h>
 
 #include "audit/format.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/base/buf.h"
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
 
 /* The ledger is read in pieces of this size, which hold any line. */
 #define PIECE_BYTES ((size_t)2 * WARD_LINE_MAX)
-
-/* Zeros at the end of the checkpoints are read in so many pieces of this size. */
-#define ZEROS_PIECE 4096U
-#define ZEROS_PIECES 256
 
 /* The file "ledger.tree": this, and a hash for each bit set in n, from the lowest on. */
 struct kept {
@@ -131,24 +128,6 @@ static int reach(int fd, uint64_t whole, const struct ward_tlog_note *last,
 	return r == -EBADMSG ? 0 : r;
 }
 
-/* Where the zeros at the end of the file begin, if these are not many: ward_note_before_zeros() */
-static int before_zeros(int fd, uint64_t size, uint64_t *ret_end)
-{
-	char text[ZEROS_PIECE];
-	for (int i = 0; i < ZEROS_PIECES && size > 0; i++) {
-		size_t piece = size < sizeof(text) ? (size_t)size : sizeof(text);
-		ssize_t got = read_at(fd, text, piece, size - piece);
-		if (got != (ssize_t)piece)
-			return got < 0 ? (int)got : -EIO;
-		size_t len = ward_note_before_zeros(text, piece);
-		size -= piece - len;
-		if (len > 0)
-			break;
-	}
-	*ret_end = size;
-	return 0;
-}
-
 /*
  * The last checkpoint, if `key` signed it. 1: found; 0: the file has none; -EBADMSG: the file has
  * something else.
@@ -157,14 +136,14 @@ static int last_note(int fd, const struct ward_note_key *key, struct ward_tlog_n
 {
 	char text[WARD_TLOG_TAIL];
 	struct stat st;
-	uint64_t written = 0;
+	uint64_t size = 0;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	int r = before_zeros(fd, (uint64_t)st.st_size, &written);
+	int r = ward_before_zeros_of(fd, (uint64_t)st.st_size, &size);
 	if (r < 0)
 		return r;
-	uint64_t from = written > sizeof(text) ? written - sizeof(text) : 0;
-	ssize_t len = read_at(fd, text, (size_t)(written - from), from);
+	uint64_t from = size > sizeof(text) ? size - sizeof(text) : 0;
+	ssize_t len = read_at(fd, text, (size_t)(size - from), from);
 	if (len < 0)
 		return (int)len;
 	size_t at = 0;
@@ -173,10 +152,9 @@ static int last_note(int fd, const struct ward_note_key *key, struct ward_tlog_n
 			       ward_tlog_check(ret, text + at, key, NULL) != WARD_TLOG_GOOD))
 		return -EBADMSG;
 	/* A crash leaves at most a piece of one note, and zeros. verify reports anything more. */
-	bool torn = end < (size_t)len && (end > 0 || from == 0) &&
+	bool torn = from + end < (uint64_t)st.st_size && (end > 0 || from == 0) &&
 		    ward_tlog_torn(text + end, (size_t)len - end, key);
-	bool zeros = end == (size_t)len && written < (uint64_t)st.st_size;
-	if ((torn || zeros) && ftruncate(fd, (off_t)(from + end)) < 0)
+	if (torn && ftruncate(fd, (off_t)(from + end)) < 0)
 		return -errno;
 	if (!torn && end != (size_t)len)
 		return -EBADMSG;

@@ -302,6 +302,16 @@ static void take_last(struct walk *w)
 	}
 }
 
+/* Everything behind the last whole line. */
+static int torn(struct ward_log *log, struct ward_resume *res)
+{
+	uint64_t size = 0;
+	int r = ward_log_size(log, &size);
+	if (r == 0 && size > res->segment)
+		res->torn = size - res->segment;
+	return r;
+}
+
 int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, struct ward_err *err)
 {
 	ward_cleanup(ward_log_closep) struct ward_log *log = NULL;
@@ -313,7 +323,7 @@ int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, s
 		return ward_err_sys(err, r, "log");
 	struct ward_lines_line text;
 	struct walk w = {.res = res, .session = session, .orphan_text = {.max = WARD_LINE_MAX}};
-	while ((r = ward_lines_next(&lines, &text)) == 1) {
+	while (r >= 0 && (r = ward_lines_next(&lines, &text)) == 1) {
 		if (text.offset == 0 && !begin_segment(res, session, &text)) {
 			r = -EBADMSG;
 			break;
@@ -321,7 +331,7 @@ int ward_resume_walk(int log_fd, const char *session, struct ward_resume *res, s
 		if (text.whole)
 			take_line(&w, &text);
 		else
-			res->torn = text.offset + text.len - res->segment;
+			r = torn(log, res);
 	}
 	if (r == 0)
 		take_last(&w);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "audit/log/chain.h"
@@ -16,6 +15,8 @@
 #include "audit/write/counts.h"
 #include "audit/write/encode.h"
 #include "audit/write/ledger.h"
+#include "audit/write/log_sync.h"
+#include "audit/write/reserve.h"
 #include "audit/write/resume.h"
 #include "audit/write/unanswered.h"
 #include "enforcer/base/cleanup.h"
@@ -57,6 +58,12 @@ struct ward_writer {
 	int next_fd;	      /* -1: none was given */
 	unsigned next_number; /* of the one that was given */
 	unsigned begun;	      /* number of the one that was begun last, until it is announced */
+
+	/* the space that the log has, whatever others write to the disk */
+	struct ward_reserve reserve;
+	uint64_t at; /* bytes of the file log_fd */
+	enum ward_reserve_level level;
+	uint64_t low_ns; /* CLOCK_REALTIME: little is left since then; 0: enough is */
 
 	bool dirty;	  /* written but not synced */
 	bool sync_failed; /* since the log broke */
@@ -220,21 +227,6 @@ static void fail_rings(struct ward_writer *w, bool on)
 		ward_ring_fail(w->rings[i], on || w->closed);
 }
 
-/*
- * Syncs the log. If ext4 gives up its journal during a sync, it still answers 0, and after the
- * journal was replayed the file is as short as before. From then on ext4 refuses every operation
- * that needs the journal. Removing an attribute that does not exist needs it, and changes nothing,
- * so this call finds out. Other file systems report the failure at once.
- */
-static int sync_log(const struct ward_writer *w)
-{
-	if (fdatasync(w->log_fd) < 0)
-		return -errno;
-	if (fremovexattr(w->log_fd, "user.wardfs.none") < 0 && (errno == EROFS || errno == EIO))
-		return -errno;
-	return 0;
-}
-
 static int broke(struct ward_writer *w, int error)
 {
 	if (w->broken == 0)
@@ -244,6 +236,42 @@ static int broke(struct ward_writer *w, int error)
 	w->broken = error;
 	w->broken_times++;
 	return error;
+}
+
+/* The log has another file, or was cut. */
+static int take_size(struct ward_writer *w)
+{
+	struct stat st;
+	if (fstat(w->log_fd, &st) < 0)
+		return -errno;
+	w->at = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* With little of it left, the producers of the session do what makes room, and no more. */
+static void look_at_reserve(struct ward_writer *w)
+{
+	w->level = ward_reserve_fill(&w->reserve, w->log_fd, w->at, ward_clock_mono_ns());
+	const bool low = w->level <= WARD_RESERVE_IS_LOW;
+	if (low && w->low_ns == 0) {
+		w->low_ns = ward_clock_real_ns();
+		for (size_t i = 1; i < w->n_rings; i++)
+			ward_ring_low(w->rings[i], true);
+	}
+}
+
+/* There is room again, or the end comes: says what has no record. Into the batch. */
+static void tell_low(struct ward_writer *w)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf b = WARD_BUF_INIT;
+	ward_buf_puts(&b, "the disk was full since ");
+	ward_put_time(&b, w->low_ns);
+	ward_buf_puts(&b,
+		": operations that are recorded were refused meanwhile, except that names were removed");
+	w->low_ns = 0;
+	add_note(w, WARD_EVENT_GAP, -1, 0, ward_buf_str(&b));
+	for (size_t i = 1; i < w->n_rings; i++)
+		ward_ring_low(w->rings[i], false);
 }
 
 /* Writes what is left of the batch. */
@@ -256,10 +284,12 @@ static int flush(struct ward_writer *w)
 		if (n <= 0)
 			return broke(w, n < 0 ? -errno : -EIO);
 		w->written += (size_t)n;
+		w->at += (uint64_t)n;
 		w->dirty = true;
 	}
 	w->batch.len = 0;
 	w->written = 0;
+	look_at_reserve(w);
 	return 0;
 }
 
@@ -303,7 +333,7 @@ static int flush_and_release(struct ward_writer *w)
 	if (w->broken == 0)
 		return 0;
 	/* A disk that takes a write may yet refuse to keep it. */
-	r = sync_log(w);
+	r = ward_log_sync(w->log_fd);
 	if (r == 0)
 		r = ward_checkpoints_flush(&w->points);
 	return r < 0 ? broke(w, r) : mend(w);
@@ -341,7 +371,7 @@ static int put_segment(struct ward_writer *w)
  */
 static int begin_segment(struct ward_writer *w)
 {
-	int r = sync_log(w);
+	int r = ward_log_sync(w->log_fd);
 	if (r < 0) {
 		w->sync_failed = true;
 		return broke(w, r);
@@ -349,9 +379,13 @@ static int begin_segment(struct ward_writer *w)
 	r = put_segment(w);
 	if (r < 0)
 		return broke(w, r);
+	/* What it gives back is there for the next one. */
+	ward_reserve_drop(w->log_fd);
 	close(w->log_fd);
 	w->log_fd = w->next_fd;
 	w->next_fd = -1;
+	w->at = 0;
+	w->reserve.end = 0;
 	w->rotate_at = w->bytes + w->rotate;
 	w->begun = w->next_number;
 	return flush(w);
@@ -373,7 +407,7 @@ void ward_writer_give_segment(struct ward_writer *w, int fd, unsigned number)
 
 unsigned ward_writer_begun_segment(struct ward_writer *w)
 {
-	if (w->begun == 0 || w->written < w->batch.len || sync_log(w) < 0)
+	if (w->begun == 0 || w->written < w->batch.len || ward_log_sync(w->log_fd) < 0)
 		return 0;
 	unsigned number = w->begun;
 	w->begun = 0;
@@ -400,6 +434,17 @@ static int take_rings(struct ward_writer *w)
 
 int ward_writer_step(struct ward_writer *w)
 {
+	/* The rest of the reserve is for the end, and for what the producers were promised before.
+	 */
+	if (w->level == WARD_RESERVE_IS_LAST && !w->closed) {
+		look_at_reserve(w);
+		if (w->level == WARD_RESERVE_IS_LAST)
+			return broke(w, -ENOSPC);
+	}
+	if (w->low_ns && w->level == WARD_RESERVE_IS_LOW)
+		look_at_reserve(w);
+	if (w->low_ns && w->level > WARD_RESERVE_IS_LOW && w->batch.len == 0)
+		tell_low(w);
 	if (w->batch.len > 0 || w->broken) {
 		int r = flush_and_release(w);
 		if (r < 0)
@@ -423,7 +468,7 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 	uint64_t now = ward_clock_mono_ns();
 	bool point = ward_checkpoints_due_ns(&w->points, now) == 0;
 	if (w->dirty && (force || point || now - w->synced_ns >= w->sync_every_ns)) {
-		int r = sync_log(w);
+		int r = ward_log_sync(w->log_fd);
 		if (r < 0) {
 			w->sync_failed = true;
 			return broke(w, r);
@@ -437,8 +482,11 @@ int ward_writer_sync(struct ward_writer *w, bool force)
 	/* Checkpoints speak of what is on disk alone. */
 	if (w->dirty || w->batch.len > 0)
 		return 0;
-	if (point && w->points.tree.n > w->points.at)
+	/* On a full disk what is left is for the last one. */
+	if (point && w->points.tree.n > w->points.at && w->level == WARD_RESERVE_IS_WHOLE) {
+		ward_reserve_small(w->points.fd);
 		ward_checkpoints_sign(&w->points, WARD_CHECKPOINT_OPEN);
+	}
 	int r = ward_checkpoints_flush(&w->points);
 	return r < 0 ? broke(w, r) : 0;
 }
@@ -550,10 +598,18 @@ static int begin(struct ward_writer *w, const struct ward_writer_setup *setup, s
 	int r = ward_checkpoints_resume(&w->points);
 	if (r < 0)
 		return ward_err_sys(err, r, "checkpoints");
+	ward_reserve_small(w->points.fd);
+	ward_reserve_small(w->ledger_files.fd);
+	ward_reserve_small(w->ledger_files.notes_fd);
 	if (st.st_size == 0)
 		r = tell_start(w, err);
 	if (r == 0 && setup->recover)
 		r = resume(w, setup->cause, err);
+	int e = r < 0 ? r : take_size(w);
+	if (r == 0 && e < 0)
+		return ward_err_sys(err, e, "log");
+	if (r == 0)
+		look_at_reserve(w);
 	return r;
 }
 
@@ -708,6 +764,8 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 	/* A supervisor that ended its session has ended its questions: verify looks at that. */
 	if (r == 0 && !w->end_logged && !complete)
 		r = end_unanswered(w, cause);
+	if (r == 0 && !w->end_logged && w->low_ns)
+		tell_low(w);
 	if (r == 0 && !w->end_logged) {
 		log_end(w, cause);
 		r = flush(w);
@@ -728,6 +786,8 @@ int ward_writer_finish(struct ward_writer *w, const char *cause, struct ward_err
 		return r; /* the end is held: the next attempt comes to the same verdict */
 	w->end_told = true;
 	w->end_held = false;
+	ward_reserve_drop(w->log_fd);
+	ward_reserve_drop(w->points.fd);
 	release_rings(w);
 	return 0;
 }

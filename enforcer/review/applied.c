@@ -11,6 +11,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/review/fields.h"
 
@@ -231,6 +232,7 @@ int ward_applied_read(int undo_fd, struct ward_applied *ret, struct ward_err *er
 	if (fd == -ENOENT)
 		return fd;
 	int r = fd < 0 ? fd : ward_fd_read_all(fd, LOG_MAX, &text);
+	text.len = ward_before_zeros(text.data, text.len);
 	if (r == 0 && text.len && memchr(text.data, 0, text.len))
 		r = -EBADMSG;
 	char *line = r == 0 && text.len ? text.data : NULL;

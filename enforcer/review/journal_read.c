@@ -13,6 +13,7 @@
 
 #include "enforcer/base/cleanup.h"
 #include "enforcer/base/fd.h"
+#include "enforcer/base/zeros.h"
 #include "enforcer/ipc/helper.h"
 #include "enforcer/review/fields.h"
 
@@ -389,6 +390,7 @@ static int read_until(int dir_fd, uint32_t until, struct ward_journal *ret, stru
 	ward_cleanup_fd int fd = ward_fd_open_regular(dir_fd, "journal", O_RDONLY);
 	int r = fd < 0 ? fd : ward_fd_read_all(fd, WARD_REVIEW_JOURNAL_MAX, &text);
 	if (r == 0) {
+		text.len = ward_before_zeros(text.data, text.len);
 		ward_buf_putc(&text, '\0');
 		r = ward_buf_error(&text);
 	}

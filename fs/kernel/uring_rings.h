@@ -16,8 +16,11 @@
 /* Numbers of the files that a ring knows. */
 #define WARD_URING_FILE_DEV 0
 #define WARD_URING_FILE_WAKE 1
-/* In front of an entry's payload: what it shares with the kernel, and room for a message's head. */
-#define WARD_URING_HEAD_BYTES 4096U
+/*
+ * In front of an entry's payload: what it shares with the kernel, and room for a message's head. So
+ * much that the payload begins with a page, of up to 64 KiB; most of it is never touched.
+ */
+#define WARD_URING_HEAD_BYTES 65536U
 /*
  * An answer goes to where its request's payload lies, and a handler may look at a name once it has
  * answered. So messages are copied, all but content, which nobody needs any more by then. The

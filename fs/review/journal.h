@@ -4,7 +4,8 @@
  * `P`, version 1 no steps either.
  *
  * Text. Each line is one change that happened as a whole: entries, each ended by ";", and a line
- * feed. What stands behind the last line feed did not happen. The fields of an entry are divided by
+ * feed. What stands behind the last line feed did not happen: if the host stops, that can be zeros.
+ * The fields of an entry are divided by
  * one space. Bytes of names and paths up to 0x20, from 0x7f on, "%" and ";" are written as %XX;
  * an empty one is ".".
  *

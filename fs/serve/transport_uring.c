@@ -269,14 +269,17 @@ static void on_event(struct ward_uring_worker *w, struct ward_uring_entry *e, in
 	}
 }
 
-/* Buffers that large reads and writes left behind. */
+/* Buffers that large reads and writes left behind, in whole pages: madvise(2) takes no others. */
 static void give_back(struct ward_uring_worker *w)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t kept = page > KEPT_BYTES ? page : KEPT_BYTES;
+
 	for (size_t i = 0; i < w->n_seats; i++)
 		for (struct ward_uring_entry *e = atomic_load(&w->seats[i].entries); e; e = e->next)
-			if (!e->out && w->u->payload > KEPT_BYTES)
-				(void)madvise(e->payload + KEPT_BYTES, w->u->payload - KEPT_BYTES,
-					MADV_DONTNEED);
+			if (!e->out && w->u->payload > kept)
+				(void)madvise(
+					e->payload + kept, w->u->payload - kept, MADV_DONTNEED);
 	w->touched = 0;
 }
 

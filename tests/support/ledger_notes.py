@@ -92,13 +92,14 @@ def check(v, note, key):
 
 
 def torn(v, rest, key):
-    """The beginning of a checkpoint of ours, or zeros, or zeros behind it?"""
-    rest = rest.rstrip(b"\0")
+    """The beginning of a checkpoint of ours?"""
     line = f"{key.name}\n".encode()
     return len(rest) < 512 and rest[:len(line)] == line[:len(rest)] and take(v, rest) == (None, True)
 
 
 def judge_file(v, notes, rest, key):
+    # What was appended last, and was not on disk when the host stopped, can be zeros.
+    rest = rest.rstrip(b"\0")
     if rest and not torn(v, rest, key):
         return "edited"
     before = 0

@@ -13,6 +13,7 @@
 #include "enforcer/cli/audit/audit_ledger.h"
 #include "enforcer/cli/audit/audit_left_out.h"
 #include "enforcer/cli/audit/audit_options.h"
+#include "enforcer/cli/audit/audit_print.h"
 #include "enforcer/cli/audit/audit_trail.h"
 #include "enforcer/cli/audit/audit_verb.h"
 #include "enforcer/cli/audit/audit_verbs.h"
@@ -23,11 +24,11 @@ static const char question[] =
 	"SELECT session.name AS session, strftime('%Y-%m-%dT%H:%M:%S', time / 1000000000,"
 	" 'unixepoch') || printf('.%09dZ', time % 1000000000) AS time, k.text AS kind,"
 	" a.text AS action, h.text AS host, d.text AS addr, port, p.text AS proto, c.text AS comm,"
-	" r.text AS rule, sent, received, duration FROM net JOIN record ON"
+	" v.text AS via, r.text AS rule, sent, received, duration FROM net JOIN record ON"
 	" record.session = net.session AND record.seq = net.seq JOIN session ON"
 	" session.id = net.session LEFT JOIN word k ON k.id = kind LEFT JOIN word a ON"
 	" a.id = action LEFT JOIN word h ON h.id = host LEFT JOIN word d ON d.id = addr"
-	" LEFT JOIN word p ON p.id = proto LEFT JOIN word c ON c.id = comm LEFT JOIN word r ON"
+	" LEFT JOIN word p ON p.id = proto LEFT JOIN word v ON v.id = via LEFT JOIN word c ON c.id = comm LEFT JOIN word r ON"
 	" r.id = rule WHERE k.text IN ('connect', 'deny') ORDER BY session.name, net.seq";
 
 struct asking {
@@ -128,8 +129,10 @@ static void print(const struct ward_traffic *n)
 		ward_outf("  %-15s %s", comm ? comm : "-", host ? host : addr ? addr : "-");
 		if (json_is_integer(port))
 			ward_outf(":%" JSON_INTEGER_FORMAT, json_integer_value(port));
-		ward_outf("%s%s%s%s\n", proto ? " " : "", proto ? proto : "",
+		ward_outf("%s%s%s%s", proto ? " " : "", proto ? proto : "",
 			host && addr ? " at " : "", host && addr ? addr : "");
+		audit_print_text(" via ", json_string_value(json_object_get(row, "via")), "");
+		ward_outf("\n");
 	}
 }
 

@@ -658,6 +658,7 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 	struct ward_verify_result res = {.state = WARD_VERIFY_FOREIGN};
 	struct ward_public_key own;
 	int r = read_kept(v, &notes, err);
+	char first[WARD_KEY_NAME_MAX + 4] = ""; /* " (NAME)" */
 	size_t foreign = v->ledger_foreign;
 	const size_t all = notes.n + v->ledger_kept + v->ledger_foreign;
 	bool has = r == 0 && own_key(v, &own);
@@ -667,6 +668,8 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 			to++) {
 			bool ours = ward_anchored_ours(&v->ledger, has ? &own : NULL, &notes.v[to],
 				notes.text.data + notes.offset[to]);
+			if (!ours && !*first)
+				snprintf(first, sizeof(first), " (%s)", notes.v[to].key_name);
 			foreign += !ours;
 			if (!ours)
 				continue;
@@ -678,8 +681,10 @@ static int verify_anchored(struct verify *v, struct ward_err *err)
 				verify_elsewhere(v, &notes, i, good, err), err);
 	}
 	if (r == 0 && foreign > 0) {
-		snprintf(res.text, sizeof(res.text), "keys of other hosts signed %zu of %zu",
-			foreign, all);
+		snprintf(res.text, sizeof(res.text),
+			"keys of other hosts signed %zu of %zu, or of another state directory%s. If "
+			"you have one, give the checkpoints of each by themselves, with --state",
+			foreign, all, first);
 		r = keep(v, "checkpoints", &res, err);
 	}
 	return r;

@@ -102,6 +102,17 @@ static int put_request(struct asked *a, struct ward_buf *b, struct ward_err *err
 	return ward_buf_error(b) < 0 ? ward_err_sys(err, -ENOMEM, "witness") : 0;
 }
 
+/* What a host that stopped left of the last answer goes: a reader would not pass over it. */
+static int cut_torn(int fd, const struct ward_note_key *log)
+{
+	ward_cleanup(ward_ledger_notes_clear) struct ward_ledger_notes n = {0};
+	int r = ward_ledger_notes_read(fd, &n);
+	const size_t whole = n.text.len - n.rest;
+	if (r < 0 || n.rest == 0 || !ward_tlog_torn(n.text.data + whole, n.rest - n.zeros, log))
+		return r;
+	return ftruncate(fd, (off_t)whole) < 0 ? -errno : 0;
+}
+
 /* Moves what the witness signed behind our own signature; a line is the witness's or passed over.
  */
 static int keep(struct audit_cmd *c, struct asked *a, const struct ward_buf *body,
@@ -133,7 +144,9 @@ static int keep(struct audit_cmd *c, struct asked *a, const struct ward_buf *bod
 	int r = ward_store_extend_cosigned(c->store, &fd, err);
 	if (r < 0)
 		return r;
-	r = ward_fd_write_all(fd, all.data, all.len);
+	r = cut_torn(fd, &a->log);
+	if (r == 0)
+		r = ward_fd_write_all(fd, all.data, all.len);
 	if (r == 0 && fdatasync(fd) < 0)
 		r = -errno;
 	return r < 0 ? ward_err_sys(err, r, "ledger.cosigned") : 0;

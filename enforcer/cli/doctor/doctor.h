@@ -41,6 +41,7 @@ void ward_check_askers(struct ward_check *c);
 /* Whether wardfs-auditd ([audit] writer = system) is installed and takes connections. */
 void ward_check_audit_writer(struct ward_check *c);
 /* Whether checkpoints leave the caller's reach without being asked to. */
+void ward_check_audit_disk(struct ward_check *c);
 void ward_check_anchor(struct ward_check *c);
 /* Images of run --image: how many there are, and where more can be taken from. */
 void ward_check_images(struct ward_check *c);

@@ -4,8 +4,13 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include "audit/store/store.h"
+#include "audit/write/reserve.h"
 #include "enforcer/base/cleanup.h"
+#include "enforcer/cli/base/say.h"
 #include "enforcer/cli/doctor/doctor.h"
 #include "enforcer/ipc/system.h"
 #include "enforcer/session/guard/anchor.h"
@@ -38,6 +43,36 @@ void ward_check_audit_writer(struct ward_check *c)
 	else
 		ward_check_say(c, WARD_CHECK_OK, NULL, "%s is root's and takes connections",
 			WARD_SYSTEM_SOCKET);
+}
+
+void ward_check_audit_disk(struct ward_check *c)
+{
+	ward_cleanup_free char *state = NULL;
+	struct ward_err err = WARD_ERR_INIT;
+	struct statvfs st;
+	char room[32], need[32];
+	int r = ward_store_default_path(
+		geteuid(), secure_getenv("XDG_STATE_HOME"), secure_getenv("HOME"), &state, &err);
+	if (r < 0) {
+		ward_check_say(c, WARD_CHECK_UNUSABLE, NULL, "%s", err.text);
+		return;
+	}
+	if (statvfs(state, &st) < 0) {
+		ward_check_say(c, errno == ENOENT ? WARD_CHECK_OK : WARD_CHECK_UNUSABLE, NULL,
+			errno == ENOENT ? "%s: no session has run yet" : "%s cannot be read",
+			state);
+		return;
+	}
+	const uint64_t left = (uint64_t)st.f_bavail * st.f_frsize;
+	(void)ward_size_text(left, room, sizeof(room));
+	(void)ward_size_text(WARD_RESERVE_BYTES, need, sizeof(need));
+	if (left < WARD_RESERVE_BYTES)
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
+			"remove files on that disk; wardfs audit prune removes trails whose time is over",
+			"the disk of %s is full: %s left. A session sets %s aside there for its trail",
+			state, room, need);
+	else
+		ward_check_say(c, WARD_CHECK_OK, NULL, "the disk of %s has %s left", state, room);
 }
 
 void ward_check_anchor(struct ward_check *c)

@@ -2,6 +2,7 @@
 /* Which container engines this host has: where, which version, and what wardfs can use each for. */
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +56,13 @@ static void check(const struct ward_engine *e, struct ward_check *c)
 		return;
 	}
 	r = version(f.program, number);
-	if (r < 0)
+	/* podman looks itself up before it answers anything. */
+	if (r < 0 && r != -ETIMEDOUT && !getpwuid(geteuid()))
+		ward_check_say(c, WARD_CHECK_UNUSABLE,
+			"run wardfs as a user of the host, or add an entry for this uid",
+			"%s does not run for uid %u, which has no entry in /etc/passwd", f.program,
+			(unsigned)geteuid());
+	else if (r < 0)
 		ward_check_say(c, WARD_CHECK_UNUSABLE, "reinstall it", "%s --version %s", f.program,
 			r == -ETIMEDOUT ? "does not return" : "does not print a version");
 	else if (ward_engine_why_not(e))

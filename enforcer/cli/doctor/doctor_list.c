@@ -34,6 +34,7 @@ static const struct {
 	{"network broker", false, ward_check_network},
 	{"network askers", false, ward_check_askers},
 	{"audit writer", false, ward_check_audit_writer},
+	{"audit disk", false, ward_check_audit_disk},
 	{"audit anchor", false, ward_check_anchor},
 	{"images", false, ward_check_images},
 	{"prepared sessions", false, ward_check_warm},

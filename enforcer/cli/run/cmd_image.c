@@ -261,20 +261,65 @@ static const struct argp rm_argp = {NULL, parse, "IMAGE",
 	"Exit status: 0 removed; 1 there is no such image, or a session uses it.",
 	NULL, NULL, NULL};
 
+/* An absolute path without "//", "/." and "/..", by its letters alone: no link is followed. */
+static void tidy(char *path)
+{
+	char *to = path;
+	for (const char *p = path; *p;) {
+		const size_t slashes = strspn(p, "/"), n = strcspn(p + slashes, "/");
+		const char *part = p + slashes;
+		p = part + n;
+		if (n == 2 && part[0] == '.' && part[1] == '.') {
+			while (to > path && *--to != '/')
+				continue;
+		} else if (n > 0 && !(n == 1 && part[0] == '.')) {
+			*to++ = '/';
+			memmove(to, part, n);
+			to += n;
+		}
+	}
+	if (to == path)
+		*to++ = '/';
+	*to = '\0';
+}
+
+/*
+ * The name that pull gave to what lies at this path. A session can have put a link there, which
+ * leads to the archive of another image. So a link is not followed: the person names its target.
+ */
+static int name_of_path(const char *path, char **ret, struct ward_err *err)
+{
+	ward_cleanup(ward_buf_clear) struct ward_buf word = WARD_BUF_INIT;
+	ward_cleanup_free char *real = realpath(path, NULL);
+	ward_cleanup_free char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
+	ward_cleanup_free char *typed = NULL;
+	if (!here || asprintf(&typed, "%s/%s", here, path) < 0) {
+		typed = NULL;
+		return ward_err_sys(err, here ? -ENOMEM : -errno, "%s", path);
+	}
+	tidy(typed);
+	/* The archive may be gone by now. */
+	if (real && strcmp(real, typed) != 0)
+		return ward_err_set(err, -ELOOP,
+			"%s leads to %s by a symbolic link. To remove that image: wardfs image rm %s",
+			path, real, ward_shell_quoted(&word, real));
+	*ret = ward_steal_ptr(&typed);
+	return 0;
+}
+
 static int cmd_rm(int argc, char **argv)
 {
 	struct ward_err err = WARD_ERR_INIT;
 	struct args a = {.one = true};
 	ward_cleanup_free char *state = NULL;
-	ward_cleanup_free char *real = NULL;
+	ward_cleanup_free char *name = NULL;
 	if (ward_arguments_parse(&rm_argp, argc, argv, 0, &a))
 		return WARD_EXIT_USAGE;
-	/* The archive may be gone by now. */
-	if (ward_image_name_is_path(a.image))
-		real = realpath(a.image, NULL);
 	int r = find_state(&state, &err);
+	if (r == 0 && ward_image_name_is_path(a.image) && a.image[0] != '~')
+		r = name_of_path(a.image, &name, &err);
 	if (r == 0)
-		r = ward_image_remove(state, real ? real : a.image, &err);
+		r = ward_image_remove(state, name ? name : a.image, &err);
 	return r < 0 ? complain(&err) : 0;
 }
 

@@ -203,6 +203,7 @@ run anew true || fail "anew: $(cat ../err)"
 agreed 1
 expect 1 "$WARDFS" audit verify --all --checkpoints ../kept
 has "$OUT" 'checkpoints: foreign key: keys of other hosts signed 8 of 8'
+has "$OUT" ', or of another state directory (wardfs/'
 echo nonsense >>../kept
 expect 125 "$WARDFS" audit verify --all --checkpoints ../kept
 has "$ERR" 'no checkpoint begins at byte'

@@ -48,6 +48,14 @@ expect 0 ask others
 has "$OUT" "cosigned 6 entries"
 [ "$(grep -c '^— other' state/ledger.cosigned)" = 0 ] || fail "lines of others were kept"
 cosigned 0 intact 6
+# The host stopped while the last one was kept: half of it, and zeros. What comes next is read.
+head -n 1 state/ledger.cosigned >half
+head -c 700 /dev/zero >>half
+cat half >>state/ledger.cosigned
+cosigned 0 intact 6
+expect 0 ask w
+cosigned 0 intact 6
+[ "$(tr -d '\0' <state/ledger.cosigned | wc -c)" -eq "$(wc -c <state/ledger.cosigned)" ] || fail "zeros are left"
 # The kept state is gone: status 409 says from which entry on.
 mv state/ledger.cosigned kept
 run --session four --events 3

@@ -98,6 +98,20 @@ expect 0 "$WARDFS" image rm "$WARD_TMP/kept"
 expect 0 "$WARDFS" run --image "$WARD_TMP/docker" -- true
 expect 1 "$WARDFS" image rm "$WARD_TMP/kept"
 has "$ERR" 'is not in the store'
+echo "--- a link that a session left in the project leads to no other image"
+expect 0 "$WARDFS" image pull "$WARD_TMP/plain"
+expect 0 "$WARDFS" run -- ln -s "$WARD_TMP/plain" own.tar
+expect 1 "$WARDFS" image rm ./own.tar
+has "$ERR" "./own.tar leads to $WARD_TMP/plain by a symbolic link"
+expect 1 "$WARDFS" image rm "$work/./own.tar"
+has "$ERR" "wardfs image rm $WARD_TMP/plain"
+expect 0 "$WARDFS" run --image "$WARD_TMP/plain" -- true
+ln -s "$WARD_TMP" own.d
+expect 1 "$WARDFS" image rm ./own.d/plain
+has "$ERR" "by a symbolic link"
+rm own.tar own.d
+(cd "$WARD_TMP/oci" && expect 0 "$WARDFS" image rm .././/plain)
+expect 2 "$WARDFS" run --image "$WARD_TMP/plain" -- true
 # One that a session uses stays; control: afterwards it goes.
 "$WARDFS" run --session user --image "$WARD_TMP/docker" -- sh -c 'while [ ! -e end ]; do :; done' &
 pid=$!
@@ -188,7 +202,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	mkdir "$XDG_STATE_HOME" "$WARD_TMP/other"
 	expect 0 "$WARDFS" image pull "$WARD_TMP/oci"
 	chown -R 4711:4711 "$XDG_STATE_HOME"
-	for verb in list prune "rm $WARD_TMP/oci" "pull $WARD_TMP/oci"; do
+	for verb in list prune "rm $WARD_TMP/oci" "pull $WARD_TMP/oci" "rm team/app:1" "pull team/app:1"; do
 		# shellcheck disable=SC2086 # the image is a word of its own
 		refused "belongs to another user, uid 4711" "$WARDFS" image $verb
 	done
