@@ -110,8 +110,8 @@ struct ward_running {
 };
 
 /*
- * Helpers that somebody stopped go on, for the end: what they have in hand belongs to the trail, and
- * processes inside wait for wardfs-fs.
+ * Helpers that somebody stopped go on, for the end: what they have in hand belongs to the trail,
+ * and processes inside wait for wardfs-fs.
  */
 void ward_running_continue(struct ward_running *r);
 
