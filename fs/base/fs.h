@@ -144,9 +144,9 @@ struct ward_fs_tree {
 	bool epoch;
 	/*
 	 * OPENDIR only asks whether the directory may be listed and makes no handle; each part of
-	 * a listing opens it again. The kernel keeps the whole and looks for another time of the
-	 * directory. Where one owner's rights count and the backing is watched, and no names are
-	 * staged.
+	 * a listing opens it again, or was prepared ahead (listing_ahead.h). The kernel keeps the
+	 * whole and looks for another time of the directory. Where one owner's rights count and the
+	 * backing is watched, and no names are staged.
 	 */
 	bool list_anew;
 	atomic_bool watch_now;		/* the session lives long enough: watch */

@@ -16,6 +16,7 @@
 #include "fs/forget/outside_record.h"
 #include "fs/handle/retired_inodes.h"
 #include "fs/kernel/forget_queue.h"
+#include "fs/node/node_table.h"
 #include "fs/resolve/replaced_files.h"
 #include "fs/replay/replay.h"
 #include "fs/resolve/resolve_node.h"
@@ -140,6 +141,24 @@ static bool is_beneath(
 	return true;
 }
 
+/* Locked (nodes->lock): the names known in the directory at. */
+static int collect_in(struct ward_nodes *nodes, const struct ward_node *at, struct again **list)
+{
+	const struct ward_name *n = NULL;
+	size_t i = 0;
+	int r = 0;
+
+	while (r == 0 && (n = ward_node_table_next(at->dir, n, &i))) {
+		/* A name that is reported as gone loses what is mounted on it. */
+		if (!(ward_beneath_flags_locked(nodes->tree, at, n->text) &
+			    ~WARD_REQUEST_ELSEWHERE))
+			r = add_again(ward_node_to_ino(nodes, at), n->text, list);
+		if (r == 0 && n->node->dir)
+			r = add_again(ward_node_to_ino(nodes, n->node), "", list);
+	}
+	return r;
+}
+
 /*
  * Every name known beneath dir, however deep, and the directories among them: what a program is in,
  * or has open, stays in the kernel's cache with all that lies in it, whatever is forgotten above.
@@ -147,20 +166,17 @@ static bool is_beneath(
 static int collect(struct ward_nodes *nodes, const struct ward_node *dir, struct again **ret)
 {
 	struct again *list = NULL;
+	uint64_t number = FUSE_ROOT_ID;
+	const struct ward_node *at = &nodes->root;
 	int r = 0;
 
 	pthread_mutex_lock(&nodes->lock);
-	for (size_t at = 0; r == 0 && at <= nodes->mask_names; at++)
-		for (struct ward_name *n = nodes->names[at]; r == 0 && n; n = n->hash_next) {
-			if (!is_beneath(nodes, n->parent, dir))
-				continue;
-			/* A name that is reported as gone loses what is mounted on it. */
-			if (!(ward_beneath_flags_locked(nodes->tree, n->parent, n->text) &
-				    ~WARD_REQUEST_ELSEWHERE))
-				r = add_again(ward_node_to_ino(nodes, n->parent), n->text, &list);
-			if (r == 0 && n->node->dir)
-				r = add_again(ward_node_to_ino(nodes, n->node), "", &list);
-		}
+	do {
+		if (at->dir && is_beneath(nodes, at, dir))
+			r = collect_in(nodes, at, &list);
+		number = ward_node_ids_next(&nodes->ids, number);
+		at = ward_node_ids_find(&nodes->ids, number);
+	} while (r == 0 && number);
 	pthread_mutex_unlock(&nodes->lock);
 	*ret = list;
 	return r;

@@ -12,6 +12,7 @@
 #include "fs/base/fuse_kernel.h"
 #include "fs/node/node_depth.h"
 #include "fs/node/node_names.h"
+#include "fs/node/node_table.h"
 #include "fs/node/removed_files.h"
 
 #define HASH_START 1024U
@@ -19,31 +20,10 @@
 /* With eight bytes more, malloc(3) takes 16 more for each file that the kernel has seen. */
 static_assert(sizeof(void *) != 8 || sizeof(struct ward_node) <= 136, "memory of a million files");
 
-static size_t hash_name(const struct ward_node *parent, const char *name, size_t len)
-{
-	/* FNV-1a over the name, mixed with the parent. Names come from the agent, who can at worst
-	 * slow down its own mount. */
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ ((uintptr_t)parent >> 4);
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
-	return (size_t)(h ^ (h >> 29));
-}
-
+/* Numbers of files that were made together lie side by side, and so do their places here. */
 static size_t hash_ino(uint64_t ino)
 {
-	return (size_t)((ino * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
-}
-
-struct ward_name *ward_nodes_find(const struct ward_nodes *nodes, const struct ward_node *parent,
-	const char *name, size_t len)
-{
-	struct ward_name *n = nodes->names[hash_name(parent, name, len) & nodes->mask_names];
-
-	for (; n; n = n->hash_next)
-		if (n->parent == parent && n->len == len && !memcmp(n->text, name, len))
-			return n;
-	return NULL;
+	return (size_t)(((ino >> 6) * UINT64_C(0x9e3779b97f4a7c15)) >> 20 << 6 | (ino & 63));
 }
 
 struct ward_name *ward_node_first_name(const struct ward_node *node)
@@ -123,29 +103,6 @@ static struct ward_node *find_missed(
 	return n;
 }
 
-static void grow_names(struct ward_nodes *nodes)
-{
-	size_t size = (nodes->mask_names + 1) * 2;
-	struct ward_name **v;
-
-	if (nodes->n_names <= nodes->mask_names || !(v = calloc(size, sizeof(struct ward_name *))))
-		return; /* longer chains, nothing worse */
-	for (size_t i = 0; i <= nodes->mask_names; i++) {
-		struct ward_name *n, *next;
-
-		for (n = nodes->names[i]; n; n = next) {
-			size_t at = hash_name(n->parent, n->text, n->len) & (size - 1);
-
-			next = n->hash_next;
-			n->hash_next = v[at];
-			v[at] = n;
-		}
-	}
-	free(nodes->names);
-	nodes->names = v;
-	nodes->mask_names = size - 1;
-}
-
 static void grow_inos(struct ward_nodes *nodes)
 {
 	size_t size = (nodes->mask_inos + 1) * 2;
@@ -167,30 +124,6 @@ static void grow_inos(struct ward_nodes *nodes)
 	free(nodes->inos);
 	nodes->inos = v;
 	nodes->mask_inos = size - 1;
-}
-
-static void hash_in_name(struct ward_nodes *nodes, struct ward_name *n)
-{
-	struct ward_name **at;
-
-	grow_names(nodes);
-	at = &nodes->names[hash_name(n->parent, n->text, n->len) & nodes->mask_names];
-	n->hash_next = *at;
-	*at = n;
-	nodes->n_names++;
-}
-
-static void hash_out_name(struct ward_nodes *nodes, struct ward_name *n)
-{
-	struct ward_name **at =
-		&nodes->names[hash_name(n->parent, n->text, n->len) & nodes->mask_names];
-
-	while (*at && *at != n)
-		at = &(*at)->hash_next;
-	if (*at) {
-		*at = n->hash_next;
-		nodes->n_names--;
-	}
 }
 
 static void hash_in_ino(struct ward_nodes *nodes, struct ward_node *node)
@@ -233,6 +166,7 @@ static void free_node(struct ward_nodes *nodes, struct ward_node *node)
 {
 	if (node->dir) {
 		close_dir(nodes, node);
+		free(node->dir->names);
 		free(node->dir);
 	}
 	if (node->fd_kept)
@@ -260,7 +194,7 @@ static void drop_ref(struct ward_nodes *nodes, struct ward_node *node)
 		for (n = node->names; n; n = next) {
 			next = ward_node_name_older(n);
 			if (n->live)
-				hash_out_name(nodes, n);
+				ward_node_table_take(nodes, n);
 			/* All but the last parent recurse by one level at most: only files have
 			 * several names, and a file is nobody's parent. */
 			if (up)
@@ -343,7 +277,7 @@ static void unbind(struct ward_nodes *nodes, struct ward_name *n)
 {
 	struct ward_node *node = n->node;
 
-	hash_out_name(nodes, n);
+	ward_node_table_take(nodes, n);
 	n->live = false;
 	if (!node->several) {
 		/* No name leads here: an inode number that comes back is another file. */
@@ -365,11 +299,11 @@ static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct wa
 	const char *name, size_t len)
 {
 	struct ward_name *ghost = node->names && !node->names->live ? node->names : NULL;
-	struct ward_name *n = calloc(1, sizeof(*n) + len + 1);
+	struct ward_name *n = parent->dir ? calloc(1, sizeof(*n) + len + 1) : NULL;
 	int r;
 
 	if (!n)
-		return -ENOMEM;
+		return parent->dir ? -ENOMEM : -ENOTDIR;
 	if (ghost)
 		node->names = NULL;
 	r = ward_node_names_add(nodes, node, n);
@@ -384,7 +318,7 @@ static int bind_name(struct ward_nodes *nodes, struct ward_node *node, struct wa
 	n->live = true;
 	n->gen = nodes->gen - 1;
 	memcpy(n->text, name, len);
-	hash_in_name(nodes, n);
+	ward_node_table_add(nodes, n);
 	ward_node_came(nodes, parent, node);
 	if (ghost) {
 		drop_ref(nodes, ghost->parent);
@@ -693,9 +627,10 @@ int ward_nodes_move(struct ward_nodes *nodes, struct ward_node *parent, const ch
 static void free_tables(struct ward_nodes *nodes)
 {
 	ward_policy_state_put(nodes->policy, nodes->root_state);
+	if (nodes->root.dir)
+		free(nodes->root.dir->names);
 	free(nodes->root.dir);
 	free(nodes->removed);
-	free(nodes->names);
 	free(nodes->inos);
 	free(nodes->retired);
 	free(nodes->written);
@@ -727,8 +662,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, const struct ward_nodes_hooks *hoo
 	nodes->tree = tree;
 	nodes->hooks = hooks;
 	nodes->gen = 1;
-	nodes->mask_names = nodes->mask_inos = HASH_START - 1;
-	nodes->names = calloc(HASH_START, sizeof(struct ward_name *));
+	nodes->mask_inos = HASH_START - 1;
 	nodes->inos = calloc(HASH_START, sizeof(struct ward_node *));
 	nodes->root.dir = calloc(1, sizeof(*nodes->root.dir));
 	nodes->removed = calloc(WARD_REMOVED_MAX, sizeof(*nodes->removed));
@@ -737,7 +671,7 @@ int ward_nodes_new(struct ward_fs_tree *tree, const struct ward_nodes_hooks *hoo
 	init_ended(nodes);
 	TAILQ_INIT(&nodes->lru);
 	LIST_INIT(&nodes->handles);
-	if (!nodes->names || !nodes->inos || !nodes->root.dir || !nodes->removed) {
+	if (!nodes->inos || !nodes->root.dir || !nodes->removed) {
 		r = ward_err_sys(err, -ENOMEM, "%s", tree->path);
 		goto fail;
 	}
@@ -763,21 +697,37 @@ fail:
 	return r;
 }
 
-/* Names first: nodes of one chain point to each other. */
+/* The directory is pinned. */
+static void free_names(struct ward_nodes *nodes, struct ward_dir *dir)
+{
+	struct ward_name *n;
+	size_t at = 0;
+
+	while ((n = ward_node_table_any(dir, &at))) {
+		/* unbind() takes n out of the table before it frees it. */
+		struct ward_node *node = n->node; // NOLINT(clang-analyzer-unix.Malloc)
+
+		node->refs++; // NOLINT(clang-analyzer-unix.Malloc)
+		node->nlookup = 0;
+		unbind(nodes, n);
+		drop_ref(nodes, node); // NOLINT(clang-analyzer-unix.Malloc)
+	}
+}
+
+/* Names first: nodes point to each other by them. */
 static void free_nodes(struct ward_nodes *nodes)
 {
-	for (size_t i = 0; i <= nodes->mask_names; i++) {
-		struct ward_name *n;
+	uint64_t number = FUSE_ROOT_ID;
 
-		while ((n = nodes->names[i])) {
-			/* unbind() takes n out of the chain before it frees it. */
-			struct ward_node *node = n->node; // NOLINT(clang-analyzer-unix.Malloc)
+	free_names(nodes, nodes->root.dir);
+	while ((number = ward_node_ids_next(&nodes->ids, number))) {
+		struct ward_node *node = ward_node_ids_find(&nodes->ids, number);
 
-			node->refs++; // NOLINT(clang-analyzer-unix.Malloc)
-			node->nlookup = 0;
-			unbind(nodes, n);
-			drop_ref(nodes, node); // NOLINT(clang-analyzer-unix.Malloc)
-		}
+		if (!node->dir)
+			continue;
+		node->refs++;
+		free_names(nodes, node->dir);
+		drop_ref(nodes, node);
 	}
 	for (size_t i = 0; i <= nodes->mask_inos; i++)
 		while (nodes->inos[i]) {

@@ -76,6 +76,10 @@ struct ward_dir {
 	uint64_t last_dir; /* the last one in the listing that is being made (listing.c) */
 	bool listed;
 	uint32_t below; /* levels of nodes that there have been beneath (node_depth.h) */
+	/* What is known in it (node_table.h): n_names names in mask + 1 chains, or in one. */
+	uint32_t n_names, mask;
+	struct ward_name **names; /* NULL: `few` is the only chain */
+	struct ward_name *few;
 	TAILQ_ENTRY(ward_node) lru;
 };
 
@@ -133,9 +137,8 @@ struct ward_nodes {
 	struct ward_node_ids ids;
 	struct ward_policy *policy; /* all states are of this one: tree->fs->policy */
 	const struct ward_state *root_state;
-	struct ward_name **names;
 	struct ward_node **inos;
-	size_t n_names, n_inos, mask_names, mask_inos;
+	size_t n_names, n_inos, mask_inos;
 	uint32_t gen;
 	uint32_t moves;		     /* directories that came to another place, and policies */
 	struct ward_dir_key dir_key; /* dir_cookie.h */

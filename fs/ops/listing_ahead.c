@@ -30,6 +30,7 @@ struct ward_ahead {
 	pthread_mutex_t lock; /* protects the rest; before nodes->lock */
 	enum state state;
 	uint64_t number; /* of the directory */
+	int64_t from;	 /* where the answer begins, on the backing */
 	size_t size;	 /* as it was asked for last */
 	struct ward_op op;
 	struct ward_handle *h;
@@ -172,23 +173,48 @@ static uint64_t guess(const struct ward_nodes *nodes, const struct ward_node *no
 	return 0;
 }
 
-bool ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, size_t size)
+/* Locked: is the answer that will be asked for behind l being made already? */
+static bool goes_on(
+	const struct ward_ahead *a, const struct ward_node *node, const struct ward_listing *l)
 {
-	struct ward_nodes *nodes;
+	return (a->state == FILLING || a->state == READY) && a->h->node == node &&
+	       a->from == l->off && !l->end;
+}
+
+/* Locked: what will be asked for behind l, the last answer of node's listing. */
+static void choose(struct ward_ahead *a, struct ward_node *node, const struct ward_listing *l)
+{
+	struct ward_nodes *nodes = a->tree->nodes;
+
+	drop(a);
+	pthread_mutex_lock(&nodes->lock);
+	node->dir->listed = true;
+	a->number = 0;
+	a->from = 0;
+	if (a->calm < CALM || a->n_changing) {
+		; /* nothing */
+	} else if (l->end) {
+		a->number = guess(nodes, node);
+	} else if (a->tree->list_anew) {
+		/* Else the client's own handle goes on where it is. */
+		a->number = ward_node_to_ino(nodes, node);
+		a->from = l->off;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	a->size = l->size;
+	a->state = a->number ? WANTED : IDLE;
+}
+
+bool ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, const struct ward_listing *l)
+{
 	bool wanted;
 
 	if (!a)
 		return false;
-	nodes = a->tree->nodes;
 	pthread_mutex_lock(&a->lock);
-	drop(a);
-	pthread_mutex_lock(&nodes->lock);
-	node->dir->listed = true;
-	a->number = a->calm < CALM || a->n_changing ? 0 : guess(nodes, node);
-	pthread_mutex_unlock(&nodes->lock);
-	a->size = size;
-	wanted = a->number != 0;
-	a->state = wanted ? WANTED : IDLE;
+	if (!goes_on(a, node, l))
+		choose(a, node, l);
+	wanted = a->state != IDLE;
 	pthread_mutex_unlock(&a->lock);
 	return wanted;
 }
@@ -204,7 +230,7 @@ static int begin(struct ward_ahead *a)
 		.tree = a->tree, .action = "list", .since = atomic_load(&a->tree->watch_seq)};
 	a->outside = atomic_load(&a->tree->outside_seq);
 	a->begun_ns = ward_clock_mono_ns();
-	a->l = (struct ward_listing){.size = a->size, .plus = true, .ahead = true};
+	a->l = (struct ward_listing){.size = a->size, .off = a->from, .plus = true, .ahead = true};
 	if (r == 0)
 		r = ward_resolve_open(a->tree, node, O_RDONLY | O_DIRECTORY, &fd, &file);
 	if (r == 0)
@@ -262,13 +288,30 @@ bool ward_ahead_step(struct ward_ahead *a)
 	return more;
 }
 
+/* Locked: the answer was taken. The next part of the same listing comes from the same handle. */
+static void go_on(struct ward_ahead *a)
+{
+	const struct ward_listing taken = a->l;
+	char *buf = taken.end || !a->tree->list_anew ? NULL : malloc(taken.size);
+
+	a->l = (struct ward_listing){.buf = buf};
+	if (!buf) {
+		drop(a);
+		return;
+	}
+	a->from = a->l.off = taken.off;
+	a->l.size = taken.size;
+	a->l.plus = a->l.ahead = true;
+	a->state = FILLING;
+}
+
 /* Locked. */
 static bool take(struct ward_ahead *a, const struct ward_node *node, struct ward_listing *l)
 {
 	if (a->state != FILLING && a->state != READY)
 		return false;
-	/* Another listing, or the next part of the last one. */
-	if (a->h->node != node || l->off)
+	/* Another listing, or another part of it. */
+	if (a->h->node != node || l->off != a->from)
 		return false;
 	if (!l->plus || l->size < a->l.size || a->outside != atomic_load(&a->tree->outside_seq) ||
 		ward_clock_mono_ns() - a->begun_ns > OLD_NS) {
@@ -280,9 +323,7 @@ static bool take(struct ward_ahead *a, const struct ward_node *node, struct ward
 	if (a->state != READY)
 		return false;
 	*l = a->l;
-	a->l.buf = NULL;
-	a->l.len = 0;
-	drop(a);
+	go_on(a);
 	return true;
 }
 

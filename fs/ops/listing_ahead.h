@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listing that will be asked for next, made while the client is busy with the last one: a walk
- * through a tree then waits for little more than the wake-ups. Guessed as a depth-first walk goes:
- * the first directory of the listing just given, else the next one beside it, else beside those
- * above. What is ready is used only if nothing was changed meanwhile, by the agent or by others,
- * and nobody had a file of it open for writing.
+ * through a tree then waits for little more than the wake-ups. While a listing has more entries, it
+ * is the next part of that listing. At its end it is guessed as a depth-first walk goes: the first
+ * directory of the listing just given, else the next one beside it, else beside those above. What
+ * is ready is used only if nothing was changed meanwhile, by the agent or by others, and nobody had
+ * a file of it open for writing.
  *
  * NULL for a struct ward_ahead: nothing happens.
  */
@@ -26,10 +27,10 @@ void ward_ahead_free(struct ward_ahead *a);
 bool ward_ahead_begin(struct ward_ahead *a, const char *msg, size_t len) ward_must_check;
 void ward_ahead_changed(struct ward_ahead *a);
 /*
- * The first part of node's listing was given, size bytes at most. True: there is something to do
- * for ward_ahead_step().
+ * l, the answer that is about to be given, has entries of node's listing. True: there is something
+ * to do for ward_ahead_step().
  */
-bool ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, size_t size);
+bool ward_ahead_guess(struct ward_ahead *a, struct ward_node *node, const struct ward_listing *l);
 /* There is time: a few entries more (some 10 µs). false: there is nothing to do. */
 bool ward_ahead_step(struct ward_ahead *a);
 /*

@@ -176,8 +176,8 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct 
 		ward_op_reply(&op, r);
 	} else {
 		/* Before the answer: after it the handle may be gone. */
-		if (plus && !off)
-			guessed = ward_ahead_guess(op.tree->ahead, node, size);
+		if (plus && l.len)
+			guessed = ward_ahead_guess(op.tree->ahead, node, &l);
 		if (fuse_reply_buf(req, l.buf, l.len) < 0)
 			ward_listing_give_back(op.tree, &l);
 		/* The reader of /dev/fuse has nothing else to do then. */

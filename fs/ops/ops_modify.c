@@ -186,8 +186,10 @@ static int remove_counted(struct ward_op *op, const struct ward_record_paths *pa
 	if (r < 0)
 		return r;
 	/* Which file it is, for the record: what the tables have may be another one's by now. */
-	if (op->tree->fs->log != WARD_LOG_DENIALS &&
-		ward_backing_stat(op->tree, dirfd, paths->name, &file) == 0)
+	if (old.file)
+		with.file = &old.seen;
+	else if (op->tree->fs->log != WARD_LOG_DENIALS &&
+		 ward_backing_stat(op->tree, dirfd, paths->name, &file) == 0)
 		with.file = &file;
 	r = ward_record_change(op, WARD_EVENT_REMOVE, &with, by);
 	if (r == 0) {

@@ -340,6 +340,7 @@ int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *pat
 	if (r < 0)
 		return r;
 	ret->is_dir = S_ISDIR(file.st.st_mode);
+	ret->seen = file;
 	/* What cannot be opened so may be mapped, for all we know. */
 	if (S_ISREG(file.st.st_mode) && ward_quota_maybe_mapped(q, ret->file))
 		(void)!ward_backing_reopen(fd, O_RDONLY, &ret->lease_fd);

@@ -59,6 +59,7 @@ struct ward_quota_old {
 	int fd;			      /* O_PATH of what stands there */
 	int lease_fd;		      /* to see whether anybody has it open; -1: no need */
 	bool is_dir, locked;
+	struct ward_file seen; /* with file: what stands there */
 };
 /* name below dirfd; -EDQUOT: too many went already (churn). */
 int ward_quota_old_begin(struct ward_op *op, const struct ward_record_paths *paths, int dirfd,
