@@ -45,6 +45,7 @@
 #include "fs/ops/lock_count.h"
 #include "fs/ops/ops_lock.h"
 #include "fs/policy_swap.h"
+#include "fs/request/staged_size.h"
 #include "fs/review/review.h"
 #include "fs/quota/quota.h"
 #include "fs/replay/replay.h"
@@ -353,6 +354,8 @@ static int stage(struct ward_fs *fs, struct ward_err *err)
 	if (fs->flags & WARD_FS_ALLOW_OTHER)
 		return ward_err_set(err, -EINVAL, "staged changes are one owner's");
 	r = ward_review_new(WARD_FD_FS_REVIEW, &fs->review, err);
+	if (r == 0)
+		ward_staged_begin(fs);
 	for (size_t i = 0; r == 0 && i < fs->n_trees; i++) {
 		/* Two spellings of a name could be staged as two files. */
 		if (fs->trees[i].stages && (fs->trees[i].folds || fs->trees[i].folds_each))

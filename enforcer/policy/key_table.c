@@ -375,6 +375,10 @@ const struct ward_key ward_keys[] = {
 	KEY(REVIEW, "every", TIME, MIN, FROM_HOST, YES, ALL, NULL, INTO(review_every_ns),
 		"A step of its own once nothing in the trees has changed for this long, if something "
 		"has since the last one (docs/review.md)."),
+	KEY(REVIEW, "size", SIZE, MIN, FROM_ANY, VALUE, ALL, NULL,
+		READ_INTO(review_size, ward_quota_read),
+		"Bytes that staged files and the copies of steps take together. More: EDQUOT, and no "
+		"step (docs/review.md)."),
 	WORD(REVIEW, "require-check", flag, MAX, FROM_ANY, NO, ALL, "no",
 		INTO(review_require_check),
 		"`review apply` only takes changes on which a check succeeded, as with --require-check "

@@ -143,6 +143,9 @@ void ward_quotas_clear(struct ward_settings *s)
 			free(s->quotas[i].limits[k].place);
 		}
 	}
+	free(s->review_size.text);
+	free(s->review_size.place);
+	s->review_size = (struct ward_quota_limit){.value = WARD_UNLIMITED};
 	free(s->quotas);
 	s->quotas = NULL;
 	s->n_quotas = 0;

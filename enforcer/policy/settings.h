@@ -214,9 +214,10 @@ struct ward_settings {
 	uint64_t keep_ns;	     /* how long a trail is kept */
 	uint64_t review_every_ns;    /* a step once the tree was quiet for so long; WARD_UNLIMITED:
 					none */
-	bool review_require_check;   /* nothing is applied that no check succeeded on */
-	bool review_require_sign;    /* nor what approvers have not signed */
-	uint64_t review_keep_ns;     /* how long what an apply displaced is kept */
+	struct ward_quota_limit review_size; /* of what is staged, in bytes */
+	bool review_require_check;	     /* nothing is applied that no check succeeded on */
+	bool review_require_sign;	     /* nor what approvers have not signed */
+	uint64_t review_keep_ns;	     /* how long what an apply displaced is kept */
 
 	/*
 	 * Keys that were set to something whose machinery does not exist yet, as "FILE:LINE:

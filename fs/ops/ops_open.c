@@ -23,6 +23,7 @@
 #include "fs/request/fs_records.h"
 #include "fs/request/questions.h"
 #include "fs/request/quota_io.h"
+#include "fs/request/staged_size.h"
 #include "fs/resolve/backing_id.h"
 #include "fs/resolve/resolve_node.h"
 #include "fs/watch/keep_time.h"
@@ -153,7 +154,8 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 	int32_t *ret_id)
 {
 	const int acc = h->flags & O_ACCMODE;
-	const bool counted = acc != O_RDONLY && ward_quota_counts_writes(tree, h->quota);
+	const bool counted = acc != O_RDONLY &&
+			     (ward_quota_counts_writes(tree, h->quota) || ward_staged_counts(tree));
 	struct ward_node *node = h->node;
 	const bool rated = ward_quota_has_rate(tree, h->quota);
 	bool weak = granted & WARD_RIGHT_APPEND && !(granted & WARD_RIGHT_WRITE);
@@ -197,7 +199,7 @@ static int choose_io(struct ward_fs_tree *tree, struct ward_handle *h, uint32_t 
 		/* DIRECT_IO beside a backing id: what is read and written comes to us, a mapping,
 		 * which makes no file larger, goes to the backing. */
 		h->io = counted ? WARD_IO_DIRECT : WARD_IO_PASSTHROUGH;
-		h->io_why = counted ? "a quota counts what is written"
+		h->io_why = counted ? "a quota, or [review] size, counts what is written"
 				    : "the kernel reads and writes the file itself";
 		h->paired = counted;
 		node->n_pass++;

@@ -115,27 +115,36 @@ static struct ward_quota_domain *new_domain(const char *path)
 	return d;
 }
 
+static void limit_clear(struct ward_quota_limit *l)
+{
+	free(l->text);
+	free(l->place);
+	*l = (struct ward_quota_limit){.value = WARD_UNLIMITED};
+}
+
+static int limit_copy(const struct ward_quota_limit *from, struct ward_quota_limit *to)
+{
+	*to = (struct ward_quota_limit){.value = from->value, .per_s = from->per_s};
+	if (from->value == WARD_UNLIMITED)
+		return 0;
+	to->text = strdup(from->text);
+	to->place = strdup(from->place);
+	return to->text && to->place ? 0 : -ENOMEM;
+}
+
 static void clear_limits(struct ward_quota_limit *v)
 {
-	for (size_t i = 0; i < WARD_QUOTA_KEYS_; i++) {
-		free(v[i].text);
-		free(v[i].place);
-		v[i] = (struct ward_quota_limit){.value = WARD_UNLIMITED};
-	}
+	for (size_t i = 0; i < WARD_QUOTA_KEYS_; i++)
+		limit_clear(&v[i]);
 }
 
 static int copy_limits(const struct ward_quota_limit *from, struct ward_quota_limit *to)
 {
-	for (size_t i = 0; i < WARD_QUOTA_KEYS_; i++) {
-		to[i] = (struct ward_quota_limit){.value = from[i].value, .per_s = from[i].per_s};
-		if (from[i].value == WARD_UNLIMITED)
-			continue;
-		to[i].text = strdup(from[i].text);
-		to[i].place = strdup(from[i].place);
-		if (!to[i].text || !to[i].place)
-			return -ENOMEM;
-	}
-	return 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < WARD_QUOTA_KEYS_; i++)
+		r = limit_copy(&from[i], &to[i]);
+	return r;
 }
 
 static unsigned own_wants(const struct ward_quota_domain *d)
@@ -162,6 +171,7 @@ struct plan {
 	struct ward_quota_place *root;
 	struct ward_quota_domain *added; /* domains of new paths */
 	struct ward_quota_limit (*limits)[WARD_QUOTA_KEYS_];
+	struct ward_quota_limit staged;
 };
 
 static void clear_plan(struct plan *p, size_t n)
@@ -176,6 +186,7 @@ static void clear_plan(struct plan *p, size_t n)
 	for (size_t i = 0; p->limits && i < n; i++)
 		clear_limits(p->limits[i]);
 	free(p->limits);
+	limit_clear(&p->staged);
 }
 
 static int plan_one(struct ward_quotas *q, const struct ward_quota *s, struct plan *p, size_t i)
@@ -216,6 +227,8 @@ static int plan(struct ward_quotas *q, const struct ward_settings *s, struct pla
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < s->n_quotas; i++)
 		r = plan_one(q, &s->quotas[i], p, i);
+	if (r == 0)
+		r = limit_copy(&s->review_size, &p->staged);
 	return r == 0 ? plan_places(q, p) : r;
 }
 
@@ -252,6 +265,10 @@ static void put_in_force(struct ward_quotas *q, const struct ward_settings *s, s
 		any = any || wants;
 	}
 	atomic_store(&q->any, any);
+	const struct ward_quota_limit staged = q->staged;
+	q->staged = p->staged;
+	p->staged = staged;
+	atomic_store(&q->any_staged, q->staged.value != WARD_UNLIMITED);
 }
 
 int ward_quotas_reload(struct ward_quotas *q, const struct ward_settings *s)
@@ -295,6 +312,7 @@ void ward_quotas_free(struct ward_quotas *q)
 	if (!q)
 		return;
 	ward_quota_files_clear(q);
+	limit_clear(&q->staged);
 	free_place(q->root);
 	while (q->domains) {
 		struct ward_quota_domain *d = q->domains;

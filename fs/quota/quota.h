@@ -206,6 +206,23 @@ uint64_t ward_quota_delay(
 void ward_quota_undelay(
 	struct ward_quotas *q, struct ward_quota_domain *d, uint64_t bytes, uint64_t now_ns);
 
+/* --- [review] size: what is staged (review_size.h) --- */
+
+/* Is it limited? */
+bool ward_quotas_staged(const struct ward_quotas *q);
+/*
+ * At least so many bytes, and up to `want`, *ret, are about to be staged. -EDQUOT. What is not used
+ * goes back.
+ */
+int ward_quota_stage(
+	struct ward_quotas *q, uint64_t least, uint64_t want, uint64_t *ret) ward_must_check;
+void ward_quota_unstage(struct ward_quotas *q, uint64_t bytes);
+/* So many more are, or so many are all in all, whatever the limit says. */
+void ward_quota_stage_more(struct ward_quotas *q, uint64_t bytes);
+void ward_quota_stage_all(struct ward_quotas *q, uint64_t bytes);
+/* Why ward_quota_stage() said no; path: of the tree. */
+void ward_quota_stage_hit(struct ward_quotas *q, const char *path, struct ward_quota_hit *ret);
+
 /* --- what is left --- */
 
 /* For statfs(2): WARD_UNLIMITED where nothing is said. */
@@ -220,7 +237,7 @@ void ward_quota_room(
  * Appends {"quotas":[{"path","growth":{"used","limit","refused"},"files":{…},"file":{"limit",
  * "refused"},"rate":{"limit","per","delayed"},"churn":{"used","limit","per","refused"}}…],
  * "more":N} of at most max bytes; keys that are not limited are left out, but for "used" of growth
- * and files.
+ * and files. What is staged is {"path":"review","size":{"limit","used","refused"}}, the last.
  */
 int ward_quotas_show(
 	struct ward_quotas *q, uint64_t now_ns, size_t max, struct ward_buf *ret) ward_must_check;

@@ -57,6 +57,9 @@ struct ward_quotas {
 	struct ward_quota_domain *domains;
 	struct ward_quota_place *root;
 	atomic_bool any;
+	struct ward_quota_limit staged; /* [review] size; texts are copies */
+	atomic_bool any_staged;
+	uint64_t staged_bytes, staged_refused;
 	struct ward_quota_file **files;
 	size_t n_files, mask;
 	pthread_rwlock_t locks[WARD_QUOTA_LOCKS];

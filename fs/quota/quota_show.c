@@ -59,7 +59,7 @@ static bool show_domain(
 		show_key(d, (enum ward_quota_key)key, now_ns, &b);
 	ward_buf_putc(&b, '}');
 	/* What follows the list is short. */
-	if (ward_buf_error(&b) < 0 || ret->len + b.len + 64 > max)
+	if (ward_buf_error(&b) < 0 || ret->len + b.len + 192 > max)
 		return false;
 	ward_buf_add(ret, b.data, b.len);
 	return true;
@@ -83,6 +83,11 @@ int ward_quotas_show(struct ward_quotas *q, uint64_t now_ns, size_t max, struct 
 		else
 			more++;
 	}
+	if (q->staged.value != WARD_UNLIMITED)
+		ward_buf_printf(ret,
+			"%s{\"path\":\"review\",\"size\":{\"limit\":%llu,\"used\":%llu,\"refused\":%llu}}",
+			shown ? "," : "", (unsigned long long)q->staged.value,
+			(unsigned long long)q->staged_bytes, (unsigned long long)q->staged_refused);
 	pthread_mutex_unlock(&q->lock);
 	ward_buf_printf(ret, "],\"more\":%llu}", more);
 	return ward_buf_error(ret);

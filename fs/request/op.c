@@ -18,6 +18,7 @@
 
 /* Of the thread whose request this one serves. */
 static _Thread_local uint32_t asker;
+static _Thread_local struct ward_op *current; /* until it ends */
 
 uint32_t ward_op_asker(void)
 {
@@ -38,6 +39,7 @@ static int enter(struct ward_op *op, const char *action, bool groups)
 	op->may_wait = false;
 	op->question = op->question_path = 0;
 	asker = op->pid;
+	current = op;
 	if (!(op->tree->fs->flags & WARD_FS_ALLOW_OTHER))
 		return 0;
 	r = ward_identity_enter(op->uid, op->gid, groups ? (pid_t)op->pid : 0);
@@ -89,6 +91,12 @@ void ward_op_end(struct ward_op *op)
 	if (op->acting)
 		ward_identity_leave();
 	op->acting = false;
+	current = NULL;
+}
+
+struct ward_op *ward_op_current(void)
+{
+	return current;
 }
 
 void ward_op_reply(struct ward_op *op, int r)

@@ -48,6 +48,8 @@ int ward_op_begin_io(struct ward_op *op, fuse_req_t req) ward_must_check;
 void ward_op_end(struct ward_op *op);
 /* Who asked for what this thread does: a thread of the client, as requests have it. */
 uint32_t ward_op_asker(void);
+/* What this thread serves; NULL: nothing. */
+struct ward_op *ward_op_current(void);
 #define ward_cleanup_op ward_cleanup(ward_op_end) struct ward_op
 
 /* The node of a request's number. */

@@ -7,11 +7,11 @@
 #include <linux/falloc.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "enforcer/base/clock.h"
 #include "fs/request/quota_name.h"
+#include "fs/request/staged_size.h"
 
 /* Runs of data that are counted one by one; what lies behind counts as holes. */
 #define RUNS_MAX 4096
@@ -47,20 +47,11 @@ static void settle(struct ward_quotas *q, struct ward_quota_file *f, int fd, uin
 		ward_quota_settle(q, f, before);
 }
 
-static ssize_t plain_write(
-	const struct ward_handle *h, const char *buf, size_t size, off_t off, bool append)
-{
-	const struct iovec iov = {.iov_base = (void *)(uintptr_t)buf, .iov_len = size};
-	const ssize_t n =
-		append ? pwritev2(h->fd, &iov, 1, off, RWF_APPEND) : pwrite(h->fd, buf, size, off);
-
-	return n < 0 ? -errno : n;
-}
-
 /* The file's lock is held for writing. */
-static ssize_t write_growing(struct ward_quotas *q, struct ward_handle *h, const char *buf,
+static ssize_t write_growing(const struct ward_op *op, struct ward_handle *h, const char *buf,
 	size_t size, off_t off, bool append, struct ward_quota_hit *hit)
 {
+	struct ward_quotas *q = op->tree->fs->quotas;
 	uint64_t now = 0, got, start;
 	ssize_t n = size_of(h->fd, &now);
 
@@ -76,7 +67,7 @@ static ssize_t write_growing(struct ward_quotas *q, struct ward_handle *h, const
 		if (got < start + size)
 			size = (size_t)(got - start);
 	}
-	n = plain_write(h, buf, size, off, append);
+	n = ward_staged_write(op, h, buf, size, off, append, hit);
 	settle(q, h->quota, h->fd, now);
 	return n;
 }
@@ -92,27 +83,30 @@ ssize_t ward_quota_write(struct ward_op *op, struct ward_handle *h, const char *
 
 	if (off < 0)
 		return -EINVAL;
-	if (!ward_quota_counts_writes(op->tree, h->quota) || !size)
-		return plain_write(h, buf, size, off, append);
+	if (!ward_quota_counts_writes(op->tree, h->quota) || !size) {
+		n = ward_staged_write(op, h, buf, size, off, append, &hit);
+		return hit.error ? ward_quota_say(op, &paths, &hit) : n;
+	}
 	/* Within what is there nothing is charged; nobody makes it smaller meanwhile. */
 	if (!append) {
 		ward_quota_lock(q, h->quota, false);
 		n = size_of(h->fd, &now);
 		if (n == 0 && size <= now && (uint64_t)off <= now - size)
-			n = plain_write(h, buf, size, off, false);
+			n = ward_staged_write(op, h, buf, size, off, false, &hit);
 		ward_quota_unlock(q, h->quota);
 		if (n != 0)
-			return n;
+			return hit.error ? ward_quota_say(op, &paths, &hit) : n;
 	}
 	ward_quota_lock(q, h->quota, true);
-	n = write_growing(q, h, buf, size, off, append, &hit);
+	n = write_growing(op, h, buf, size, off, append, &hit);
 	ward_quota_unlock(q, h->quota);
 	return hit.error ? ward_quota_say(op, &paths, &hit) : n;
 }
 
-static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int fd, off_t size,
+static int truncate_locked(const struct ward_op *op, struct ward_quota_file *f, int fd, off_t size,
 	bool times, struct ward_quota_hit *hit)
 {
+	struct ward_quotas *q = op->tree->fs->quotas;
 	uint64_t now = 0, got;
 	int r = size_of(fd, &now);
 
@@ -124,7 +118,7 @@ static int truncate_locked(struct ward_quotas *q, struct ward_quota_file *f, int
 		ward_quota_seen(q, f, now);
 	if (r < 0)
 		return r;
-	r = ward_backing_truncate(fd, size, times);
+	r = ward_staged_truncate(op, fd, size, times, hit);
 	settle(q, f, fd, now);
 	/* Space beyond the end goes with what is cut off. */
 	if (r == 0 && (uint64_t)size < now)
@@ -140,17 +134,20 @@ int ward_quota_truncate(struct ward_op *op, struct ward_node *node, struct ward_
 	struct ward_quota_hit hit = {.error = 0};
 	int r;
 
-	if (!ward_quota_counts_writes(op->tree, f) || size < 0)
-		return ward_backing_truncate(fd, size, times);
+	if (!ward_quota_counts_writes(op->tree, f) || size < 0) {
+		r = ward_staged_truncate(op, fd, size, times, &hit);
+		return hit.error ? ward_quota_say(op, &paths, &hit) : r;
+	}
 	ward_quota_lock(q, f, true);
-	r = truncate_locked(q, f, fd, size, times, &hit);
+	r = truncate_locked(op, f, fd, size, times, &hit);
 	ward_quota_unlock(q, f);
 	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
 }
 
-static int fallocate_locked(struct ward_quotas *q, const struct ward_handle *h, int mode, off_t off,
-	off_t len, struct ward_quota_hit *hit)
+static int fallocate_locked(const struct ward_op *op, const struct ward_handle *h, int mode,
+	off_t off, off_t len, struct ward_quota_hit *hit)
 {
+	struct ward_quotas *q = op->tree->fs->quotas;
 	const bool cuts = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_COLLAPSE_RANGE);
 	uint64_t now = 0, end, got, before = 0;
 	int r = size_of(h->fd, &now);
@@ -170,7 +167,7 @@ static int fallocate_locked(struct ward_quotas *q, const struct ward_handle *h, 
 		r = ward_quota_grow(q, h->quota, now, end, end, &got, hit);
 	if (r < 0)
 		return r;
-	r = fallocate(h->fd, mode, off, len) < 0 ? -errno : 0;
+	r = ward_staged_fallocate(op, h, mode, off, len, hit);
 	if (r < 0 && !cuts && mode & FALLOC_FL_KEEP_SIZE)
 		ward_quota_kept(q, h->quota, before);
 	settle(q, h->quota, h->fd, now);
@@ -186,17 +183,20 @@ int ward_quota_fallocate(struct ward_op *op, struct ward_handle *h, int mode, of
 
 	if (off < 0 || len <= 0)
 		return -EINVAL;
-	if (!ward_quota_counts_writes(op->tree, h->quota))
-		return fallocate(h->fd, mode, off, len) < 0 ? -errno : 0;
+	if (!ward_quota_counts_writes(op->tree, h->quota)) {
+		r = ward_staged_fallocate(op, h, mode, off, len, &hit);
+		return hit.error ? ward_quota_say(op, &paths, &hit) : r;
+	}
 	ward_quota_lock(q, h->quota, true);
-	r = fallocate_locked(q, h, mode, off, len, &hit);
+	r = fallocate_locked(op, h, mode, off, len, &hit);
 	ward_quota_unlock(q, h->quota);
 	return hit.error ? ward_quota_say(op, &paths, &hit) : r;
 }
 
-static ssize_t copy_locked(struct ward_quotas *q, const struct ward_handle *in, off_t off_in,
+static ssize_t copy_locked(const struct ward_op *op, const struct ward_handle *in, off_t off_in,
 	const struct ward_handle *out, off_t off_out, size_t len, struct ward_quota_hit *hit)
 {
+	struct ward_quotas *q = op->tree->fs->quotas;
 	uint64_t now = 0, end, got, in_size = 0;
 	ssize_t n = size_of(out->fd, &now);
 
@@ -217,9 +217,7 @@ static ssize_t copy_locked(struct ward_quotas *q, const struct ward_handle *in, 
 		if (got < end)
 			len = (size_t)(got - (uint64_t)off_out);
 	}
-	n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
-	if (n < 0)
-		n = -errno;
+	n = ward_staged_copy(op, in, off_in, out, off_out, len, hit);
 	settle(q, out->quota, out->fd, now);
 	return n;
 }
@@ -235,11 +233,11 @@ ssize_t ward_quota_copy(struct ward_op *op, struct ward_handle *in, off_t off_in
 	if (off_in < 0 || off_out < 0)
 		return -EINVAL;
 	if (!ward_quota_counts_writes(op->tree, out->quota)) {
-		n = copy_file_range(in->fd, &off_in, out->fd, &off_out, len, 0);
-		return n < 0 ? -errno : n;
+		n = ward_staged_copy(op, in, off_in, out, off_out, len, &hit);
+		return hit.error ? ward_quota_say(op, &paths, &hit) : n;
 	}
 	ward_quota_lock(q, out->quota, true);
-	n = copy_locked(q, in, off_in, out, off_out, len, &hit);
+	n = copy_locked(op, in, off_in, out, off_out, len, &hit);
 	ward_quota_unlock(q, out->quota);
 	return hit.error ? ward_quota_say(op, &paths, &hit) : n;
 }
@@ -313,10 +311,10 @@ int ward_quota_xattr(struct ward_op *op, struct ward_node *node, int fd, const c
 	more = f && value ? (int64_t)(size + strlen(name)) - before : 0;
 	if (more > 0)
 		r = ward_quota_extra(q, f, more, &hit);
+	const bool full = r < 0;
 	if (r == 0)
-		r = value ? ward_backing_setxattr(fd, name, value, size, flags)
-			  : ward_backing_removexattr(fd, name);
-	if (f && r < 0 && more > 0 && !hit.error)
+		r = ward_staged_xattr(op, fd, name, value, size, flags, &hit);
+	if (f && r < 0 && more > 0 && !full)
 		(void)!ward_quota_extra(q, f, -more, &hit);
 	else if (f && r == 0 && more < 0)
 		(void)!ward_quota_extra(q, f, more, &hit);

@@ -28,6 +28,9 @@ static void drop(struct ward_review *rv)
 		close(rv->bases_fd);
 	if (rv->journal_fd >= 0)
 		close(rv->journal_fd);
+	for (size_t i = 0; i < WARD_SIZE_LOCKS; i++)
+		pthread_mutex_destroy(&rv->size.files[i]);
+	pthread_mutex_destroy(&rv->size.lock);
 	pthread_mutex_destroy(&rv->steps.writers_lock);
 	pthread_rwlock_destroy(&rv->lock);
 	free(rv);
@@ -46,6 +49,9 @@ int ward_review_new(int store_fd, struct ward_review **ret, struct ward_err *err
 	rv->store_fd = store_fd;
 	rv->objects_fd = rv->bases_fd = rv->journal_fd = rv->steps.fd = -1;
 	pthread_mutex_init(&rv->steps.writers_lock, NULL);
+	pthread_mutex_init(&rv->size.lock, NULL);
+	for (size_t i = 0; i < WARD_SIZE_LOCKS; i++)
+		pthread_mutex_init(&rv->size.files[i], NULL);
 	rv->next = 1;
 	rv->name_max = NAME_MAX;
 	rv->uid_served = geteuid();

@@ -47,12 +47,14 @@ void ward_review_base_drop(struct ward_review *rv, const char *begun)
 	(void)unlinkat(rv->bases_fd, begun, 0);
 }
 
-void ward_review_base_keep(
+bool ward_review_base_keep(
 	struct ward_review *rv, const struct ward_review_file *f, const char *begun)
 {
 	char name[WARD_REVIEW_NAME];
 
 	ward_review_object_name(f, name);
-	if (syscall(SYS_renameat2, rv->bases_fd, begun, rv->bases_fd, name, RENAME_NOREPLACE) < 0)
-		ward_review_base_drop(rv, begun);
+	if (syscall(SYS_renameat2, rv->bases_fd, begun, rv->bases_fd, name, RENAME_NOREPLACE) == 0)
+		return true;
+	ward_review_base_drop(rv, begun);
+	return false;
 }

@@ -120,9 +120,10 @@ static int make_copy(struct ward_review *rv, int fd, const char *name, struct st
 	return to < 0 ? -errno : ward_review_copy_attributes(to, st);
 }
 
-/* The copy becomes the object, unless somebody was faster. Locked for writing. */
+/* The copy becomes the object, unless somebody was faster. *io_taken: what that takes has been
+ * taken; the rest of it stays. Locked for writing. */
 static int place(struct ward_review *rv, int fd, const char *copy, const char *base,
-	const struct statx *st, struct ward_review_file **ret)
+	const struct statx *st, struct ward_review_file **ret, uint64_t *io_taken)
 {
 	char name[WARD_REVIEW_NAME];
 	struct ward_review_file *f = NULL;
@@ -134,45 +135,94 @@ static int place(struct ward_review *rv, int fd, const char *copy, const char *b
 			ward_review_base_drop(rv, base);
 		return r;
 	}
-	if (*base)
-		ward_review_base_keep(rv, f, base);
+	if (*base && ward_review_base_keep(rv, f, base) && *io_taken) {
+		f->base_bytes = st->stx_size;
+		*io_taken -= st->stx_size;
+	}
 	ward_review_object_name(f, name);
 	if (syscall(SYS_renameat2, rv->objects_fd, copy, rv->objects_fd, name, 0) < 0)
 		return -errno;
+	if (*io_taken) {
+		ward_size_object(rv, f, st->stx_size);
+		*io_taken -= st->stx_size;
+	}
 	r = ward_review_placed(rv, f, st);
 	if (r == 0)
 		*ret = f;
 	return r;
 }
 
-int ward_review_copy_up(struct ward_review *rv, int fd)
+/* What a copy of the file takes, with what small files had in them. */
+static uint64_t needs(const struct statx *st)
 {
-	char copy[WARD_REVIEW_NAME], base[WARD_REVIEW_NAME] = "";
-	struct ward_review_file *f = NULL;
-	struct ward_review_key key;
-	struct statx st;
-	int r = ward_review_statx(fd, "", &st);
+	if (!S_ISREG(st->stx_mode))
+		return 0;
+	return st->stx_size <= WARD_REVIEW_BASE_MAX ? 2 * st->stx_size : st->stx_size;
+}
+
+/* Copies, once there is room for that. *io_taken: what was taken; the caller gives it back. */
+static int make_counted(struct ward_review *rv, int fd, const char *copy, struct statx *st,
+	char base[WARD_REVIEW_NAME], uint64_t *io_taken)
+{
+	const uint64_t before = needs(st);
+	int r = ward_size_take(rv, before);
 
 	if (r < 0)
 		return r;
-	key = ward_review_key_of(&st);
+	*io_taken = rv->size.counts ? before : 0;
+	r = make_copy(rv, fd, copy, st, base);
+	/* It grew meanwhile. */
+	if (r == 0 && rv->size.counts && needs(st) > before) {
+		r = ward_size_take(rv, needs(st) - before);
+		*io_taken = r == 0 ? needs(st) : before;
+	}
+	return r;
+}
+
+static int copy_up(struct ward_review *rv, int fd, struct statx *st, struct ward_review_file **ret)
+{
+	char copy[WARD_REVIEW_NAME], base[WARD_REVIEW_NAME] = "";
+	const struct ward_review_key key = ward_review_key_of(st);
+	const struct ward_review_file *f;
+	uint64_t taken = 0;
+	int r;
+
 	pthread_rwlock_rdlock(&rv->lock);
 	f = ward_review_by_key(rv, &key);
 	pthread_rwlock_unlock(&rv->lock);
 	if (f && (f->staged || f->gone))
 		return f->gone ? -ESTALE : 0;
-	f = NULL;
 	(void)snprintf(copy, sizeof(copy), "c%u", atomic_fetch_add(&rv->next_copy, 1));
-	r = make_copy(rv, fd, copy, &st, base);
+	r = make_counted(rv, fd, copy, st, base, &taken);
 	if (r < 0) {
 		(void)unlinkat(rv->objects_fd, copy, 0);
 		if (*base)
 			ward_review_base_drop(rv, base);
-		return r;
+	} else {
+		pthread_rwlock_wrlock(&rv->lock);
+		r = place(rv, fd, copy, base, st, ret, &taken);
+		pthread_rwlock_unlock(&rv->lock);
 	}
-	pthread_rwlock_wrlock(&rv->lock);
-	r = place(rv, fd, copy, base, &st, &f);
-	pthread_rwlock_unlock(&rv->lock);
+	ward_size_give(rv, taken);
+	return r;
+}
+
+int ward_review_copy_up(struct ward_review *rv, int fd)
+{
+	struct ward_review_file *f = NULL;
+	pthread_mutex_t *one = NULL;
+	struct statx st;
+	int r = ward_review_statx(fd, "", &st);
+
+	if (r < 0)
+		return r;
+	/* Two copies of one file at a time would be refused where there is room for one. */
+	if (rv->size.counts)
+		pthread_mutex_lock(one = &rv->size.files[st.stx_ino % WARD_SIZE_LOCKS]);
+	r = copy_up(rv, fd, &st, &f);
+	if (one)
+		pthread_mutex_unlock(one);
+	r = ward_size_refuse_fd(rv, fd, r);
 	if (r == 0 && f && rv->on_staged)
 		rv->on_staged(rv->user, &f->id);
 	return r;

@@ -11,6 +11,7 @@
 #include "enforcer/ipc/helper.h"
 #include "fs/review/journal.h"
 #include "fs/review/review.h"
+#include "fs/review/review_size.h"
 #include "fs/review/steps.h"
 
 #define WARD_REVIEW_MASK (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
@@ -37,6 +38,7 @@ struct ward_review_kept {
 	bool borrowed;		     /* as that of a file */
 	bool lower;		     /* it was not staged then */
 	uint64_t bytes;		     /* that the copy takes */
+	uint64_t counted;	     /* for [review] size; 0: others that share it count */
 	struct timespec lower_ctime; /* of the file: the host's that it comes from */
 };
 
@@ -86,6 +88,15 @@ struct ward_review_file {
 	struct ward_review_file *alias;
 	atomic_bool opened;	       /* to write, and listed among steps.writers */
 	struct ward_review_kept *kept; /* newest first */
+
+	/* Sizes (review_size.h): size.lock. */
+	uint64_t bytes;	     /* counted for the object */
+	uint64_t extra;	     /* of these: extended attributes */
+	uint64_t keep_end;   /* space is kept up to here, 0: not beyond the end */
+	uint64_t base_bytes; /* counted for what it had in it; rv->lock */
+	struct ward_review_file *held_next;
+	bool held, held_new;
+
 	/* While a step back, or a list of changes, is made (steps_paths.c): */
 	struct ward_review_name *at; /* some name that leads to it */
 	bool changing;
@@ -141,6 +152,17 @@ struct ward_steps_all {
 	bool lingering;	   /* there may be objects that ward_steps_lingers() kept */
 };
 
+/* Files that share a lock: as many as threads could ever need, and more. */
+#define WARD_SIZE_LOCKS 64U
+struct ward_review_sizes {
+	bool counts; /* there is a limit */
+	struct ward_review_size_calls calls;
+	pthread_mutex_t files[WARD_SIZE_LOCKS]; /* before ward_review.lock */
+	pthread_mutex_t lock;			/* the innermost */
+	struct ward_review_file *held;		/* without a name, and somebody may have it open */
+	atomic_bool any_held, any_new;
+};
+
 struct ward_review {
 	pthread_rwlock_t lock; /* protects what follows, but for the numbers */
 	int store_fd, objects_fd, bases_fd, journal_fd;
@@ -165,6 +187,7 @@ struct ward_review {
 	void (*on_staged)(void *user, const struct ward_file_id *id);
 	void *user;
 	struct ward_steps_all steps;
+	struct ward_review_sizes size;
 };
 
 /* What open and change functions answer where the content of *ret_keep is to be kept first. */
@@ -186,6 +209,9 @@ struct ward_review_name *ward_review_name_new(
 	struct ward_review *rv, struct ward_review_file *dir, const char *name);
 void ward_review_name_free(struct ward_review *rv, struct ward_review_name *n);
 void ward_review_object_name(const struct ward_review_file *f, char ret[WARD_REVIEW_NAME]);
+/* "STEP/NUMBER", in steps/. */
+#define WARD_STEPS_NAME 24U
+void ward_steps_name(uint32_t step, const struct ward_review_file *f, char ret[WARD_STEPS_NAME]);
 
 /* --- review_journal.c: lines of the journal (journal.h). Locked for writing. --- */
 /* A file is known from now on; base: of the host's, as it was seen, NULL: the session made it. */
@@ -205,6 +231,42 @@ int ward_review_write(struct ward_review *rv, struct ward_buf *line) ward_must_c
 int ward_review_reserve(struct ward_review *rv, size_t bytes) ward_must_check;
 void ward_review_put_staged(
 	struct ward_buf *line, const struct ward_review_file *f, const struct statx *base);
+
+/* --- review_size.c: nothing happens where there is no limit --- */
+/* WARD_SIZE_FULL, which is no errno: it becomes one by _refuse(), or _say(). */
+#define WARD_SIZE_FULL (-5000)
+int ward_size_take(struct ward_review *rv, uint64_t bytes) ward_must_check;
+void ward_size_give(struct ward_review *rv, uint64_t bytes);
+/* What keeping the object of f would take, *ret, is taken. */
+int ward_size_take_copy(
+	struct ward_review *rv, const struct ward_review_file *f, uint64_t *ret) ward_must_check;
+/* r was answered for f, or the file of fd: what the request gets. No lock is held. */
+int ward_size_refuse(
+	struct ward_review *rv, const struct ward_review_file *f, int r) ward_must_check;
+int ward_size_refuse_fd(struct ward_review *rv, int fd, int r) ward_must_check;
+/* The same of a step, in words: -EDQUOT. */
+int ward_size_say(struct ward_review *rv, int r, const char *what, struct ward_err *err);
+/* The object of f is another one, for which so much has been taken; of the one before, it is given
+ * back. */
+void ward_size_object(struct ward_review *rv, struct ward_review_file *f, uint64_t bytes);
+/* What a file that nobody writes to counts. */
+uint64_t ward_size_kept(const struct statx *stx);
+/* f has no name, and somebody has it open: given back by ward_review_forgotten(). */
+void ward_size_await(struct ward_review *rv, struct ward_review_file *f);
+/* After that, and no lock is held. */
+void ward_size_hold(struct ward_review *rv);
+/* Before k's file `name` in steps/ goes. Locked for writing. */
+void ward_size_drop_kept(struct ward_review *rv, struct ward_review_file *f,
+	struct ward_review_kept *k, const char *name);
+/* Some kept content that is the object of f; NULL: there is none. Locked. */
+struct ward_review_kept *ward_size_shared(
+	const struct ward_review *rv, const struct ward_review_file *f);
+
+/* --- review_count.c: the same. Locked for writing. --- */
+/* The object of f, which is still there, is about to lose its name. */
+void ward_size_gone(struct ward_review *rv, struct ward_review_file *f);
+/* No request is under way. */
+void ward_size_recount(struct ward_review *rv);
 
 /* --- review_lower.c: the host's files --- */
 int ward_review_statx(int dirfd, const char *name, struct statx *ret) ward_must_check;
@@ -265,8 +327,8 @@ bool ward_review_same_times(const struct statx *a, const struct statx *b);
 /* bases/ (journal.h): copies size bytes to a name for the moment. False: there is no copy. */
 bool ward_review_base_begin(
 	struct ward_review *rv, int from, off_t size, char ret[WARD_REVIEW_NAME]) ward_must_check;
-/* It is what f had in it, from now on, unless that is known. */
-void ward_review_base_keep(
+/* It is what f had in it, from now on, unless that is known: then the answer is false. */
+bool ward_review_base_keep(
 	struct ward_review *rv, const struct ward_review_file *f, const char *begun);
 void ward_review_base_drop(struct ward_review *rv, const char *begun);
 
@@ -311,9 +373,6 @@ void ward_steps_leave_alias(struct ward_review *rv, struct ward_review_file *f);
 /* objects/N is no kept content any more. Locked for writing. */
 int ward_steps_detach(
 	struct ward_review *rv, struct ward_review_file *f, const char *copy) ward_must_check;
-/* "STEP/NUMBER". */
-#define WARD_STEPS_NAME 24U
-void ward_steps_name(uint32_t step, const struct ward_review_file *f, char ret[WARD_STEPS_NAME]);
 
 /* --- steps.c --- */
 /* The last step is given up. */

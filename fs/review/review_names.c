@@ -196,6 +196,7 @@ static void remove_object(struct ward_review *rv, struct ward_review_file *f)
 		f->lingers = rv->steps.lingering = true;
 		return;
 	}
+	ward_size_gone(rv, f);
 	ward_review_object_name(f, name);
 	(void)unlinkat(rv->objects_fd, name, S_ISDIR(f->type) ? AT_REMOVEDIR : 0);
 	f->shared = false;
@@ -304,6 +305,8 @@ static int make_new(struct ward_review *rv, struct change *c, mode_t mode, const
 	r = make_object(rv, c, mode, target, flags, ret_fd, &f);
 	if (r == 0)
 		r = set_name(rv, c, f);
+	if (r == 0 && target)
+		ward_size_object(rv, f, strlen(target));
 	if (r < 0)
 		drop_object(rv, f);
 	else if (S_ISDIR(mode))
@@ -363,15 +366,22 @@ int ward_review_make(
 	struct ward_review *rv, int dirfd, const char *name, mode_t mode, const char *target)
 {
 	struct change c;
+	const bool counted =
+		rv->size.counts && target && ward_review_inside(rv, dirfd) != WARD_REVIEW_LOWER;
+	const uint64_t bytes = counted ? strlen(target) : 0;
 	int fd = -1;
-	int r;
+	int r = ward_size_take(rv, bytes);
 
+	if (r < 0)
+		return ward_size_refuse_fd(rv, dirfd, r);
 	pthread_rwlock_wrlock(&rv->lock);
 	r = change_begin(rv, dirfd, name, &c);
 	if (r == 0)
 		r = make_new(rv, &c, mode, target, O_RDONLY, &fd);
 	change_end(&c);
 	pthread_rwlock_unlock(&rv->lock);
+	if (r != 0)
+		ward_size_give(rv, bytes);
 	if (fd >= 0)
 		close(fd);
 	return r;
@@ -440,6 +450,7 @@ int ward_review_unlink(struct ward_review *rv, int dirfd, const char *name, bool
 		r = unlink_locked(rv, &c, dir);
 	change_end(&c);
 	pthread_rwlock_unlock(&rv->lock);
+	ward_size_hold(rv);
 	return r;
 }
 
@@ -549,7 +560,7 @@ static bool is_replaced(
 }
 
 static bool keep_replaced(struct ward_review *rv, int dirfd, const char *name,
-	struct ward_review_key *ret_key, char ret[WARD_REVIEW_NAME])
+	struct ward_review_key *ret_key, char ret[WARD_REVIEW_NAME], uint64_t *ret_taken)
 {
 	const struct open_how how = {
 		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
@@ -564,9 +575,12 @@ static bool keep_replaced(struct ward_review *rv, int dirfd, const char *name,
 	if (fd < 0 || ward_review_statx(fd, "", &st) < 0)
 		return false;
 	key = ward_review_key_of(&st);
+	/* Without room there is no such copy, and the rename goes on. */
 	if (key.dev != ret_key->dev || key.ino != ret_key->ino ||
-		key.btime_ns != ret_key->btime_ns ||
-		!ward_review_base_begin(rv, fd, (off_t)st.stx_size, ret))
+		key.btime_ns != ret_key->btime_ns || ward_size_take(rv, st.stx_size) < 0)
+		return false;
+	*ret_taken = st.stx_size;
+	if (!ward_review_base_begin(rv, fd, (off_t)st.stx_size, ret))
 		return false;
 	/* Somebody writes to it at this moment: there is no one content. */
 	if (ward_review_statx(fd, "", &after) == 0 && ward_review_same_times(&st, &after))
@@ -588,13 +602,14 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 	struct change from, to = {.object = -1};
 	struct ward_review_key key = {.dev = 0};
 	char base[WARD_REVIEW_NAME];
+	uint64_t taken = 0;
 	bool kept;
 	int r;
 
 	if (flags & RENAME_WHITEOUT && flags & RENAME_EXCHANGE)
 		return -EINVAL;
 	kept = !(flags & (RENAME_EXCHANGE | RENAME_NOREPLACE)) &&
-	       keep_replaced(rv, dirfd2, name2, &key, base);
+	       keep_replaced(rv, dirfd2, name2, &key, base, &taken);
 	pthread_rwlock_wrlock(&rv->lock);
 	r = change_begin(rv, dirfd, name, &from);
 	if (r == 0)
@@ -605,7 +620,10 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 	if (r == 0)
 		r = rename_locked(rv, &from, &to, flags);
 	if (kept && r == 0 && is_lower(to.at.file, &key)) {
-		ward_review_base_keep(rv, to.at.file, base);
+		if (ward_review_base_keep(rv, to.at.file, base)) {
+			to.at.file->base_bytes = taken;
+			taken = 0;
+		}
 		kept = false;
 	}
 	change_end(&from);
@@ -613,6 +631,8 @@ int ward_review_rename(struct ward_review *rv, int dirfd, const char *name, int 
 	pthread_rwlock_unlock(&rv->lock);
 	if (kept)
 		ward_review_base_drop(rv, base);
+	ward_size_give(rv, taken);
+	ward_size_hold(rv);
 	return r;
 }
 

@@ -237,3 +237,8 @@ void ward_review_object_name(const struct ward_review_file *f, char ret[WARD_REV
 {
 	(void)snprintf(ret, WARD_REVIEW_NAME, "%u", f->number);
 }
+
+void ward_steps_name(uint32_t step, const struct ward_review_file *f, char ret[WARD_STEPS_NAME])
+{
+	(void)snprintf(ret, WARD_STEPS_NAME, "%u/%u", step, f->number);
+}

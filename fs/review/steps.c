@@ -66,6 +66,7 @@ static void hand_down(
 		k->step = before;
 		return;
 	}
+	ward_size_drop_kept(rv, f, k, name);
 	if (!k->lower)
 		(void)unlinkat(rv->steps.fd, name, S_ISDIR(f->type) ? AT_REMOVEDIR : 0);
 	rv->steps.bytes -= k->bytes;
@@ -148,16 +149,23 @@ static int open_store(struct ward_review *rv)
 static int keep_open(struct ward_review *rv, uint32_t id, struct ward_review_file *f)
 {
 	char name[WARD_STEPS_NAME], object[WARD_REVIEW_NAME];
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, taken;
 	int r;
 
 	if (!f->staged || f->gone)
 		return 0;
+	r = ward_size_take_copy(rv, f, &taken);
+	if (r < 0)
+		return r;
 	ward_steps_name(id, f, name);
 	ward_review_object_name(f, object);
 	r = ward_review_clone(rv->objects_fd, object, rv->steps.fd, name, &bytes);
 	if (r == 0)
 		r = ward_steps_add_kept(rv, f, id, false, bytes);
+	if (r == 0)
+		f->kept->counted = taken;
+	else
+		ward_size_give(rv, taken);
 	return r;
 }
 
@@ -228,6 +236,7 @@ static void drop_lingering(struct ward_review *rv)
 			s->lingering = true;
 			continue;
 		}
+		ward_size_gone(rv, f);
 		ward_review_object_name(f, name);
 		(void)unlinkat(rv->objects_fd, name, 0);
 		f->lingers = f->shared = false;
@@ -309,7 +318,7 @@ int ward_steps_mark_locked(struct ward_review *rv, const struct ward_step_asked 
 	}
 	if (r < 0) {
 		free(step);
-		return ward_err_sys(err, r, "the step");
+		return ward_size_say(rv, r, "the step", err);
 	}
 	s->v[s->n++] = step;
 	*ret_id = s->last = s->given = step->seen.id;

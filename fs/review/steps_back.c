@@ -534,7 +534,7 @@ static int do_back(struct back *b, const struct ward_step_asked *asked, struct w
 	r = prepare_all(b, before, &bases, ret);
 	if (r < 0) {
 		(void)!ward_steps_give_up_last(b->rv);
-		return ward_err_sys(b->err, r, "the step back");
+		return ward_size_say(b->rv, r, "the step back", b->err);
 	}
 	r = note_all(b, ret);
 	if (r == 0 && (r = write_line(b, before)) < 0)
@@ -605,6 +605,7 @@ int ward_review_back(struct ward_review *rv, uint32_t id, const struct ward_step
 	}
 	ward_steps_paths_end(rv, b.moved);
 	free(b.nets);
+	ward_size_recount(rv);
 	pthread_rwlock_unlock(&rv->lock);
 	/* It looks at the file, which takes the lock. */
 	own_all(&b);

@@ -34,12 +34,17 @@ static bool kept_at(const struct ward_review_file *f, uint32_t step)
 static int keep_now(struct ward_review *rv, struct ward_review_file *f, uint32_t before, bool copy)
 {
 	char name[WARD_STEPS_NAME], object[WARD_REVIEW_NAME];
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, taken;
 	int r = 0;
 
 	ward_review_object_name(f, object);
 	ward_steps_name(before, f, name);
 	if (!kept_at(f, before)) {
+		/* All is counted once more when the step back has ended. */
+		if (copy)
+			r = ward_size_take_copy(rv, f, &taken);
+		if (r < 0)
+			return r;
 		if (copy)
 			r = ward_review_clone(rv->objects_fd, object, rv->steps.fd, name, &bytes);
 		else if (syscall(SYS_renameat2, rv->objects_fd, object, rv->steps.fd, name, 0) < 0)
@@ -59,11 +64,14 @@ static int keep_now(struct ward_review *rv, struct ward_review_file *f, uint32_t
 static int detach(struct ward_review *rv, struct ward_review_file *f)
 {
 	char copy[] = "detached", object[WARD_REVIEW_NAME];
-	uint64_t bytes;
+	uint64_t bytes, taken;
 	int r;
 
 	if (!f->shared)
 		return 0;
+	r = ward_size_take_copy(rv, f, &taken);
+	if (r < 0)
+		return r;
 	ward_review_object_name(f, object);
 	r = ward_review_clone(rv->objects_fd, object, rv->steps.fd, copy, &bytes);
 	if (r == 0)
@@ -176,8 +184,8 @@ static int restore_lower(
 }
 
 /* Bytes that the content takes beyond those of the object, which are given back before. */
-static int count_room(const struct ward_review *rv, const struct ward_review_file *f, int from,
-	uint64_t *io_bytes)
+static int count_room(
+	struct ward_review *rv, const struct ward_review_file *f, int from, uint64_t *io_bytes)
 {
 	char object[WARD_REVIEW_NAME];
 	struct statx then, now;
@@ -188,6 +196,8 @@ static int count_room(const struct ward_review *rv, const struct ward_review_fil
 		r = ward_review_statx(rv->objects_fd, object, &now);
 	if (r == 0 && S_ISREG(f->type) && then.stx_blocks > now.stx_blocks)
 		*io_bytes += (then.stx_blocks - now.stx_blocks) * 512;
+	if (r == 0 && S_ISREG(f->type) && then.stx_size > now.stx_size)
+		r = ward_size_take(rv, then.stx_size - now.stx_size);
 	return r;
 }
 

@@ -17,11 +17,6 @@
 /* Names that one change needs room for. */
 #define ROOM 4U
 
-void ward_steps_name(uint32_t step, const struct ward_review_file *f, char ret[WARD_STEPS_NAME])
-{
-	(void)snprintf(ret, WARD_STEPS_NAME, "%u/%u", step, f->number);
-}
-
 /* --- names --- */
 
 int ward_steps_room(struct ward_review *rv)
@@ -225,29 +220,46 @@ static int take_over(struct ward_review *rv, struct ward_review_file *f, const c
 static int own(struct ward_review *rv, struct ward_review_file *f)
 {
 	char copy[WARD_REVIEW_NAME], object[WARD_REVIEW_NAME];
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, taken = 0;
+	struct statx stx;
+	bool mine;
 	int r;
 
 	(void)snprintf(copy, sizeof(copy), "c%u", atomic_fetch_add(&rv->next_copy, 1));
 	ward_review_object_name(f, object);
-	r = ward_review_clone(rv->objects_fd, object, rv->objects_fd, copy, &bytes);
+	r = ward_review_statx(rv->objects_fd, object, &stx);
+	if (r == 0 && S_ISREG(stx.stx_mode))
+		r = ward_size_take(rv, taken = stx.stx_size);
 	if (r < 0)
+		return ward_size_refuse(rv, f, r);
+	r = ward_review_clone(rv->objects_fd, object, rv->objects_fd, copy, &bytes);
+	if (r < 0) {
+		ward_size_give(rv, taken);
 		return r;
+	}
 	pthread_rwlock_wrlock(&rv->lock);
-	if (f->borrowed)
+	mine = f->borrowed;
+	if (mine)
 		r = take_over(rv, f, copy);
+	if (r == 0 && mine) {
+		ward_size_object(rv, f, taken);
+		taken = 0;
+	}
 	atomic_fetch_add(&rv->steps.all, 1);
 	pthread_rwlock_unlock(&rv->lock);
+	ward_size_give(rv, taken);
 	(void)unlinkat(rv->objects_fd, copy, 0);
 	if (r == 0 && rv->on_staged)
 		rv->on_staged(rv->user, &f->id);
 	return r;
 }
 
-/* The copy takes its place. Locked for writing. */
-static int place(
-	struct ward_review *rv, struct ward_review_file *f, const char *copy, uint64_t bytes)
+/* The copy takes its place. *io_taken: what that takes has been taken; the rest of it stays. Locked
+ * for writing. */
+static int place(struct ward_review *rv, struct ward_review_file *f, const char *copy,
+	uint64_t bytes, uint64_t *io_taken)
 {
+	struct ward_review_kept *shared = f->shared ? ward_size_shared(rv, f) : NULL;
 	const uint32_t last = rv->steps.last;
 	const int fd = rv->steps.fd;
 	char name[WARD_STEPS_NAME];
@@ -265,32 +277,43 @@ static int place(
 		if (r < 0)
 			(void)unlinkat(fd, name, S_ISDIR(f->type) ? AT_REMOVEDIR : 0);
 		rv->steps.changes++;
+		shared = r == 0 ? f->kept : NULL;
 	}
 	if (r == 0 && f->shared)
 		r = ward_steps_detach(rv, f, copy);
+	if (r == 0 && shared) {
+		shared->counted += *io_taken;
+		*io_taken = 0;
+	}
 	return r;
 }
 
 int ward_steps_keep(struct ward_review *rv, struct ward_review_file *f, bool attrs)
 {
 	char copy[WARD_REVIEW_NAME], object[WARD_REVIEW_NAME];
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, taken = 0;
 	int r;
 
 	if (f->borrowed)
 		return own(rv, f);
+	r = ward_size_take_copy(rv, f, &taken);
+	if (r < 0)
+		return ward_size_refuse(rv, f, r);
 	(void)snprintf(copy, sizeof(copy), "c%u", atomic_fetch_add(&rv->next_copy, 1));
 	ward_review_object_name(f, object);
 	r = ward_review_clone(rv->objects_fd, object, rv->steps.fd, copy, &bytes);
-	if (r < 0)
+	if (r < 0) {
+		ward_size_give(rv, taken);
 		return r;
+	}
 	pthread_rwlock_wrlock(&rv->lock);
 	/* Whoever was faster may be writing by now: the copy is of no use then. */
 	if (ward_steps_needs(rv, f, attrs))
-		r = place(rv, f, copy, bytes);
+		r = place(rv, f, copy, bytes, &taken);
 	atomic_fetch_add(&rv->steps.all, 1);
 	ward_steps_trim(rv);
 	pthread_rwlock_unlock(&rv->lock);
+	ward_size_give(rv, taken);
 	(void)unlinkat(rv->steps.fd, copy, S_ISDIR(f->type) ? AT_REMOVEDIR : 0);
 	return r;
 }

@@ -5,6 +5,7 @@
 #include "fs/kernel/forget_queue.h"
 #include "fs/kernel/passthrough.h"
 #include "fs/quota/quota.h"
+#include "fs/review/review_size.h"
 #include "fs/watch/backing_watch.h"
 
 static void moved(struct ward_fs_tree *tree, uint64_t number)
@@ -21,6 +22,8 @@ static void ended(struct ward_fs_tree *tree, const struct ward_node *node)
 		ward_passthrough_close(tree, node->backing_id);
 	if (node->quota_held)
 		ward_quota_unhold(tree->fs->quotas, &id);
+	if (node->quota_held && tree->fs->review)
+		ward_review_forgotten(tree->fs->review, &node->id);
 }
 
 const struct ward_nodes_hooks ward_node_hooks = {

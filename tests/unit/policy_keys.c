@@ -254,9 +254,11 @@ static void check_read(
 	const struct ward_quota *q = s->quotas;
 	bool ok = false;
 	ward_buf_printf(&text, "%s = %s", k->name, value ? value : "");
-	if (ward_key_in(k, WARD_SECTION_QUOTA)) {
+	if (ward_key_in(k, WARD_SECTION_QUOTA) || ward_key_in(k, WARD_SECTION_REVIEW)) {
 		const struct ward_quota_limit *l =
-			q ? (const void *)((const char *)q + k->into.offset) : NULL;
+			ward_key_in(k, WARD_SECTION_REVIEW) ? &s->review_size
+			: q ? (const void *)((const char *)q + k->into.offset)
+			    : NULL;
 		ok = value ? l && l->text && strcmp(l->text, ward_buf_str(&text)) == 0
 			   : !l || (!l->text && l->value == WARD_UNLIMITED);
 	} else if (k->type == WARD_KEY_TYPE_TREE_SOURCE) {

@@ -18,7 +18,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 static const struct argp argp = {options, ward_sessions_parse, "[SESSION]",
-	"Prints how much the running sessions of the caller, or the one named, have used of the quotas of their policy ([quota PATH], wardfs-policy(5)).",
+	"Prints how much the running sessions of the caller, or the one named, have used of the quotas of their policy ([quota PATH] and [review] size, wardfs-policy(5)).",
 	NULL, NULL, NULL};
 
 static uint64_t number(const json_t *o, const char *name)
@@ -52,7 +52,7 @@ static void print_key(const char *path, const char *key, const json_t *k)
 
 static void print_session(const char *session, const json_t *answer)
 {
-	static const char *const keys[] = {"growth", "files", "file", "rate", "churn"};
+	static const char *const keys[] = {"growth", "files", "file", "rate", "churn", "size"};
 	const json_t *quotas = json_object_get(answer, "quotas"), *q = NULL;
 	size_t i = 0;
 	ward_outf("%s%s\n", session, json_array_size(quotas) ? "" : ": its policy has no quota");

@@ -84,6 +84,9 @@ expect 143 wait "$impostor"
 
 service --sessions 6
 owner 'cd p && echo t=1 >.env
+	expect 2 "$WARDFS" run --review --policy ../p.policy -- touch staged
+	has "$ERR" "changes cannot be staged yet where wardfs-auditd keeps the trail"
+	expect 0 "$WARDFS" run --review -- touch staged
 	expect 0 "$WARDFS" run --policy ../p.policy --session first -- sh -c "echo hi >made; cat made"
 	has "$OUT" hi
 	expect 1 "$WARDFS" run --policy ../p.policy --session second -- cat .env
