@@ -17,8 +17,8 @@ check() {
 	blocked "$1" EPERM read-memory 1
 	blocked "$1" EPERM write-memory 1
 	blocked "$1" EPERM take-fd 1 3
-	# Landlock refuses the signal since ABI 6. Before, the kernel drops it: pid 1 of a namespace takes
-	# none from inside that it does not handle. The last check shows that pid 1 lives on.
+	# Landlock refuses the signal since ABI 6. Before, the kernel drops it: pid 1 of a namespace
+	# takes none from inside that it does not handle. The last check shows that pid 1 lives on.
 	if [ "$(inside "$1" --facts -- true 2>&1 | sed -n 's/^landlock \([0-9]*\) .*/\1/p')" -ge 6 ]; then
 		blocked "$1" EPERM kill 1 9
 	else
