@@ -124,10 +124,10 @@ expect 0 "$WARDFS" review mark -s two first
 inside two 'echo later >changed; rm removed'
 had=$(seen two)
 fill 0
-# Until the trail has no room.
+# Until the trail has no room but for what removes something, and for the end.
 "$WARDFS" exec two -- sh -c 'while mv renamed moved && mv moved renamed; do :; done' >"$WARD_TMP/moved" 2>&1 || :
-refused "cannot write the trail" "$WARDFS" review mark -s two second
-refused "cannot write the trail" "$WARDFS" review back -s two first
+refused "the step: No space left on device" "$WARDFS" review mark -s two second
+refused "No space left on device" "$WARDFS" review back -s two first
 room
 wait_until 60 inside two 'if [ -e moved ]; then mv moved renamed; fi; mv renamed m && mv m renamed' || fail "it does not go on"
 unchanged two "no room for the trail"
