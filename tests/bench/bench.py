@@ -277,6 +277,22 @@ def measure(options, scratch, sections):
     return times, {e.name: e.transport for e in environments if isinstance(e, Guarded)}
 
 
+def file_system(where):
+    """Where the data lies. ext4 without a journal passes by each inode that was removed in the last minute, one
+    after the other, before it finds one for a new file: the more was removed there, the slower files are made."""
+    device = os.stat(where).st_dev
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as f:
+        for line in f:
+            words = line.split()
+            if words[2] == f"{os.major(device)}:{os.minor(device)}":
+                kind, source = words[words.index("-") + 1:][:2]
+                disk = os.path.basename(os.path.realpath(source))
+                # jbd2 has one of these for each journal; 8 is the inode of an inner one.
+                bare = kind == "ext4" and not os.path.exists(f"/proc/fs/jbd2/{disk}-8")
+                return kind + " without a journal" * bare
+    return "?"
+
+
 def machine():
     with open("/proc/loadavg", encoding="ascii") as f:
         load = float(f.read().split()[0])
@@ -330,6 +346,7 @@ def main():
     scratch = os.path.realpath(tempfile.mkdtemp(prefix="wardfs-bench.",
                                                 dir=os.environ.get("TMPDIR", "/var/tmp")))
     os.chmod(scratch, 0o755)
+    before["file_system"] = file_system(scratch)
     os.umask(0o022)
     for key in [k for k in os.environ if k.startswith(("GIT_", "WARDFS_"))]:
         del os.environ[key]
@@ -342,7 +359,8 @@ def main():
         sys.exit(f"bench: {' '.join(map(str, error.cmd))}: exit status {error.returncode}")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    print(f"Linux {before['kernel']}, {before['cpus']} CPU{'s'[:before['cpus'] > 1]}, load {before['load']:.2f} before: "
+    print(f"Linux {before['kernel']}, {before['cpus']} CPU{'s'[:before['cpus'] > 1]}, {before['file_system']}, "
+          f"load {before['load']:.2f} before: "
           + ("quiet" if before["quiet"] else "NOT quiet, do not trust the figures"))
     for name, transport in transports.items():
         print(f"{name}: requests came by {transport or '–'}")

@@ -85,7 +85,8 @@ def machine_lines(bench, *more):
     rounds = "one round" if rounds == 1 else f"median of {rounds} interleaved rounds"
     shape = ("one virtual CPU" if machine["cpus"] == 1 else f'{machine["cpus"]} virtual CPUs') + (
         " (everything kept on one of several)" if machine.get("one_cpu") else "")
-    text = (f'Linux {machine["kernel"].split("-")[0]}, {shape}, {"" if machine["quiet"] else "not "}quiet; '
+    where = f'{machine["file_system"]}, ' if "file_system" in machine else ""
+    text = (f'Linux {machine["kernel"].split("-")[0]}, {shape}, {where}{"" if machine["quiet"] else "not "}quiet; '
             f'{"as root; " if machine["root"] else ""}trail on (`log = opens`); {rounds}.')
     return [*textwrap.wrap(text, 100), *more]
 
