@@ -13,6 +13,7 @@ for program in runc crun podman dockerd runsc; do
 	command -v $program >/dev/null || skip "no $program (Debian packages runc crun podman docker.io runsc)"
 done
 inside "$@"
+trap boxes_end EXIT
 verbs=$WARD_SRC/tests/support/file-verbs.py
 at=$W/at
 mkdir "$at"
